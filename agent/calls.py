@@ -1,0 +1,34 @@
+"""A tool call as the agent knows it: with an id of our own, and the hash its approval is bound to."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call the model asks for.
+
+    `id` is ours, unique in its turn (`round.position`); a provider's ids repeat. `name` is the model's word for
+    the tool, `server` and `tool` are its real names (`server/tool` is what policies match). `args` is None when
+    the model's arguments are no JSON object; `raw_args` is what it wrote.
+    """
+
+    id: str
+    name: str
+    server: str
+    tool: str
+    args: Mapping[str, object] | None
+    raw_args: str = ""
+
+    @property
+    def ref(self) -> str:
+        """`server/tool`, as in the approvals configuration."""
+        return f"{self.server}/{self.tool}"
+
+    @property
+    def args_hash(self) -> str:
+        """SHA-256 of server, tool and arguments in canonical JSON: an approval holds for exactly this."""
+        text = json.dumps([self.server, self.tool, self.args], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,158 @@
+"""What a chat says while it runs: the only thing the gateway sees of an agent.
+
+The consumer stores each event before it asks for the next one, so a yielded `Checkpoint` or `ToolStarted` is
+durable before the send or the tool call that follows it. Messages of the model travel as JSON text: who stores
+them need not know the model library.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent.calls import ToolCall
+
+Status = Literal["thinking", "waiting", "running_tool", "done"]
+ToolState = Literal["queued", "waiting", "running", "done", "failed", "denied"]
+ToolOutcome = Literal["ok", "error", "denied", "unknown"]
+ErrorKind = Literal["provider", "empty", "budget", "context", "internal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one response or, summed, of a turn."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """The sum of both."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A point from which the turn can go on: A before a send, B after a tool's result, C at the chat's end."""
+
+    name: Literal["A", "B", "C"]
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusChanged:
+    """What the agent is doing now."""
+
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingDelta:
+    """More of the model's reasoning, in order."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """More of the model's answer, in order."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retracted:
+    """All deltas since the last checkpoint A are void: that send was cut off and is made again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Responded:
+    """One whole response of the model: `text` is its visible answer, `calls` what it asks for, in order.
+
+    `message_json` is the model library's own message, with our unique call ids inside.
+    """
+
+    message_json: str
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """The call is about to run; without a `ToolReturned` after a crash, `effect` decides what becomes of it."""
+
+    call_id: str
+    effect: Literal["read", "idempotent", "external"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReturned:
+    """What the model is told of one call."""
+
+    call_id: str
+    outcome: ToolOutcome
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolShown:
+    """A call's state as people see it; secrets in `call.args` are masked by who shows it."""
+
+    call: ToolCall
+    state: ToolState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalNeeded:
+    """The chat cannot go on before a person decides on `queue[current]`; the chat returns after this event.
+
+    `queue` are all calls of the round that stand in the approval queue, in order; `current` is 0-based.
+    """
+
+    queue: tuple[ToolCall, ...]
+    current: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The chat ends without an answer; `message` is for the user, without secrets; `detail` for the log."""
+
+    kind: ErrorKind
+    message: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """Something the user should know while the chat goes on (the budget is spent, a fallback answers)."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatEnded:
+    """The chat is over; all its texts were said in `Responded`. The last event of a chat that was not parked."""
+
+    usage: Usage
+
+
+AgentEvent = (
+    Checkpoint
+    | StatusChanged
+    | ThinkingDelta
+    | TextDelta
+    | Retracted
+    | Responded
+    | ToolStarted
+    | ToolReturned
+    | ToolShown
+    | ApprovalNeeded
+    | Failed
+    | Noted
+    | ChatEnded
+)
+
+Record = Checkpoint | Responded | ToolStarted | ToolReturned
+"""The events that rebuild a turn's state; all others are for people to see."""

@@ -1,0 +1,52 @@
+"""What the agent needs from whoever runs it: the decision on a call, and the state to go on from."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent.calls import ToolCall
+from agent.events import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """The call may run now, with exactly these arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """The call must not run; the model hears `reason`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A person has to decide; the chat yields `ApprovalNeeded` and returns."""
+
+
+class Gate(Protocol):
+    """Decides on tool calls."""
+
+    async def check(self, call: ToolCall, *, default: str) -> Allowed | Denied | Pending:
+        """The decision on one call; `default` is the tool's own policy (allow, ask or deny) if config is silent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInput:
+    """What opened the turn: the words for the model (a speaker's name included where several speak).
+
+    `context` is one line for the system prompt: platform, chat, speaker, time.
+    """
+
+    turn_id: int
+    text: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatState:
+    """Where a turn stands: the agent's messages of earlier turns as JSON, and this turn's records, in order."""
+
+    history: tuple[str, ...] = ()
+    records: tuple[Record, ...] = field(default=())

@@ -1,0 +1,117 @@
+"""The border to a platform: what an adapter is, can and promises.
+
+An adapter needs no base class. `Adapter` is the whole duty; each further ability is a protocol of one method,
+looked up once when the daemon is wired. An adapter neither splits, retries nor sleeps in `send`: delivery does.
+An adapter class is called with `(settings, api)`: its own settings model, and `gateway.api.Api` for those few
+(web, terminal) that show more than messages.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from gateway.document import Document
+from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a platform can show and promises, as delivery must know it.
+
+    `measure(piece)` is how much of `limit` the rendered piece takes, in the platform's own unit (pure).
+    Gaps are the least seconds between two edits or sends in one chat. `idempotency`: how an unknown outcome is
+    settled: a `key` repeats safely inside `idempotency_window_s`, `lookup` finds what was sent, `none` cannot.
+    """
+
+    measure: Callable[[Document], int]
+    limit: int
+    edit_limit: int
+    markup: Literal["entities", "dialect", "blocks", "html", "ansi", "none"] = "none"
+    buttons: bool = False
+    threads: bool = False
+    edit_gap_s: float = 1.0
+    send_gap_s: float = 0.0
+    idempotency: Literal["key", "lookup", "none"] = "none"
+    idempotency_window_s: float = 0.0
+
+
+class Inbox(Protocol):
+    """The gateway's one door in, as an adapter holds it."""
+
+    async def receive(self, *updates: Update) -> tuple[PressAnswer | None, ...]:
+        """Store updates in order; only when this returns may they be acknowledged to the platform.
+
+        Returns, in the same order, what a presser is to be told (None for all but presses). Repeats are harmless.
+        """
+        ...
+
+    def online(self) -> None:
+        """Say that `account` is known and messages can be received and sent from now on."""
+        ...
+
+
+class Adapter(Protocol):
+    """One bot account on one platform."""
+
+    @property
+    def platform(self) -> str:
+        """The platform's name, as in configuration."""
+        ...
+
+    @property
+    def account(self) -> str:
+        """The bot's own id on its platform; known at the latest when `Inbox.online` is called."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the platform can show and promises."""
+        ...
+
+    async def run(self, inbox: Inbox) -> None:
+        """Connect and hand on all that comes in, until cancelled.
+
+        Raises:
+            AccessRefused: the platform refuses the account; the text says what a person must change.
+            ConnectionLost: anything a new call of `run` may mend.
+        """
+        ...
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Show one message, once, without retry or split.
+
+        Raises:
+            SendError: one of its classes in `gateway.errors`, which say what is known of the outcome.
+        """
+        ...
+
+
+@runtime_checkable
+class EditsMessages(Protocol):
+    """The platform can change a message that it has shown."""
+
+    async def edit(self, message_id: str, message: OutboundMessage) -> None:
+        """Replace text and buttons of `message_id` (no buttons given: none left); repeats are harmless.
+
+        Raises:
+            SendError: as for `Adapter.send`; `MessageRejected` if that message cannot be edited any more.
+        """
+        ...
+
+
+@runtime_checkable
+class ShowsTyping(Protocol):
+    """The platform can show that an answer is being made."""
+
+    async def show_typing(self, target: Target) -> None:
+        """Show it once, best effort; it fades by itself."""
+        ...
+
+
+@runtime_checkable
+class LooksUpSent(Protocol):
+    """The platform can tell whether a message with a given key was shown."""
+
+    async def find_sent(self, message: OutboundMessage) -> Receipt | None:
+        """The receipt of the message with `message.idem_key`, or None if it never arrived."""
+        ...

@@ -1,0 +1,134 @@
+"""The frozen values that cross the border between adapters and the gateway.
+
+Inbound (`Update`): what an adapter's parser makes of whatever its platform sent. Outbound (`OutboundMessage`):
+what delivery asks an adapter to show. Nothing platform-specific is in either.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from gateway.document import Document
+from gateway.source import SessionSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that came with a message: described, not fetched. `ref` is the platform's handle to fetch it."""
+
+    kind: Literal["image", "audio", "video", "file"]
+    ref: str
+    name: str = ""
+    mime_type: str = ""
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundMessage:
+    """A person's message.
+
+    `id` is the dedupe key, unique per account; `message_id` is what replies and edits refer to. `reply_to` is
+    the message it answers. `mentions_bot`: it names the bot, answers one of its messages or stands in its own
+    thread. `sent_at` is aware UTC.
+    """
+
+    id: str
+    message_id: str
+    source: SessionSource
+    text: str
+    sent_at: datetime
+    attachments: tuple[Attachment, ...] = ()
+    reply_to: str | None = None
+    mentions_bot: bool = False
+    from_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ButtonPress:
+    """A press on one of our buttons; `source` is the presser, `token` the pressed button's own."""
+
+    id: str
+    source: SessionSource
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEdited:
+    """A person changed the text of a message sent before."""
+
+    id: str
+    message_id: str
+    source: SessionSource
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDeleted:
+    """A person deleted a message sent before."""
+
+    id: str
+    message_id: str
+    source: SessionSource
+
+
+Update = InboundMessage | ButtonPress | MessageEdited | MessageDeleted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PressAnswer:
+    """What the presser is told, by the platform's own means; `alert`: worth interrupting them for."""
+
+    text: str
+    alert: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a message goes: one chat (and thread) as one account reaches it."""
+
+    platform: str
+    account: str
+    chat_id: str
+    thread_id: str | None = None
+
+    @classmethod
+    def of(cls, source: SessionSource) -> "Target":
+        """The place where `source` wrote: answers go back to it."""
+        return cls(
+            platform=source.platform,
+            account=source.account,
+            chat_id=source.chat_id,
+            thread_id=source.thread_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """A button: its label and its own token (at most 64 bytes, opaque, sent back by a press)."""
+
+    label: str
+    token: str
+    style: Literal["plain", "good", "danger"] = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundMessage:
+    """One message to show: one piece of a reply, a card or a notice; it fits the platform's limit.
+
+    `buttons` are rows of buttons. `reply_to` is best effort: if that message is gone, send without it.
+    `plain`: without any formatting, after the platform refused it. `idem_key` is equal for every try.
+    """
+
+    target: Target
+    body: Document
+    idem_key: str
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    reply_to: str | None = None
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The platform took a message and calls it `message_id`."""
+
+    message_id: str
