@@ -1,0 +1,27 @@
+"""What can be set of the memory platform: mostly what it shall be able to do."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, PositiveInt
+
+
+class MemorySettings(BaseModel):
+    """The memory platform's account and abilities, see `gateway.adapter.Capabilities`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    platform: str = "memory"
+    account: str = "bot"
+    limit: PositiveInt = 4096
+    edit_limit: PositiveInt = 4096
+    buttons: bool = True
+    threads: bool = True
+    edit_gap_s: float = 0.0
+    send_gap_s: float = 0.0
+    idempotency: Literal["key", "lookup", "none"] = "none"
+    idempotency_window_s: float = 0.0
+
+    @property
+    def enabled(self) -> bool:
+        """Whether enough is set to connect: always."""
+        return True

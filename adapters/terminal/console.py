@@ -1,0 +1,182 @@
+"""Where lines come from and answers go to: a person at a terminal, or a pipe.
+
+`PromptConsole` shows the running answer above the line being typed, then in its place the finished
+message. `PlainConsole` reads lines and writes texts, without any control sequence.
+"""
+
+import asyncio
+import io
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from enum import Enum, auto
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from rich.console import Console as RichConsole
+from rich.markdown import Markdown
+
+from adapters.terminal.live import Live
+from adapters.terminal.text import printable
+from gateway.document import Document
+from gateway.document.plain import plain
+
+_PROMPT = "› "
+
+
+class Key(Enum):
+    """What a person may do instead of entering a line."""
+
+    INTERRUPT = auto()
+    END = auto()
+
+
+class Console(Protocol):
+    """A place to read from and to write to."""
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether a person is there, who sees the running answer and can be asked."""
+        ...
+
+    async def read(self) -> str | Key:
+        """The next line without its end, or the key pressed instead; `Key.END` when there is no more."""
+        ...
+
+    async def show(self, document: Document, choices: str = "") -> None:
+        """Show a finished message, then the line that numbers its buttons."""
+        ...
+
+    async def note(self, text: str) -> None:
+        """Tell something that is not part of the conversation."""
+        ...
+
+    def show_live(self, live: Live) -> None:
+        """Show how far the running answer is, in place of what was last shown by this."""
+        ...
+
+
+class PlainConsole:
+    """Lines in, texts out; notes go to the error output."""
+
+    is_interactive = False
+
+    def __init__(self, lines: TextIO, out: TextIO, notes: TextIO) -> None:
+        self._lines = lines
+        self._out = out
+        self._notes = notes
+        self._queue: asyncio.Queue[str] | None = None
+
+    async def read(self) -> str | Key:
+        """The next line of the input."""
+        if self._queue is None:
+            self._queue = asyncio.Queue(1)
+            # A thread of its own, not the pool's: one that hangs in a read would hold up the exit.
+            reader = threading.Thread(
+                target=_pump, args=(self._lines, self._queue, asyncio.get_running_loop()), daemon=True
+            )
+            reader.start()
+        line = await self._queue.get()
+        return line.rstrip("\r\n") if line else Key.END
+
+    async def show(self, document: Document, choices: str = "") -> None:
+        """Write the text and its end of line."""
+        self._out.write(printable("\n".join(filter(None, (plain(document), choices)))) + "\n")
+        self._out.flush()
+
+    async def note(self, text: str) -> None:
+        """Write to the error output."""
+        self._notes.write(printable(text) + "\n")
+        self._notes.flush()
+
+    def show_live(self, live: Live) -> None:
+        """Nothing: a pipe gets finished texts only."""
+
+
+def _pump(lines: TextIO, queue: "asyncio.Queue[str]", loop: asyncio.AbstractEventLoop) -> None:
+    """Read one line ahead of the reader; an empty string stands for the end."""
+    line = "\n"
+    while line:
+        line = lines.readline()
+        try:
+            asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
+        except (RuntimeError, asyncio.CancelledError):
+            return  # the loop is closed: nobody reads any more
+
+
+class PromptConsole:
+    """A person at a terminal: line editing, history, formatted and running answers."""
+
+    is_interactive = True
+
+    def __init__(
+        self, history_file: Path | None = None, *, write: Callable[[str], object] | None = None
+    ) -> None:
+        """`write` takes finished, coloured text; by default it goes to the standard output."""
+        self._write = write or _write_out
+        self._live = Live()
+        self._session: PromptSession[str] = PromptSession(
+            message=self._prompt, history=_history(history_file), enable_history_search=True
+        )
+
+    async def read(self) -> str | Key:
+        """The line that was entered; Ctrl-C clears what was typed and counts only on an empty line."""
+        while True:
+            try:
+                return await self._session.prompt_async()
+            except EOFError:
+                return Key.END
+            except KeyboardInterrupt:
+                if not self._session.default_buffer.text:
+                    return Key.INTERRUPT
+
+    async def show(self, document: Document, choices: str = "") -> None:
+        """Print above the prompt, formatted for the terminal's width."""
+        rendered = _formatted(document)
+        await self._print(rendered + (f"\x1b[1m{printable(choices)}\x1b[0m\n" if choices else ""))
+
+    async def note(self, text: str) -> None:
+        """Print above the prompt, dimmed."""
+        await self._print(f"\x1b[2m{printable(text)}\x1b[0m\n")
+
+    def show_live(self, live: Live) -> None:
+        """Redraw the prompt with the running answer above it."""
+        self._live = live
+        self._session.app.invalidate()
+
+    async def _print(self, text: str) -> None:
+        await run_in_terminal(lambda: self._write(text))
+
+    def _prompt(self) -> StyleAndTextTuples:
+        size = shutil.get_terminal_size()
+        tail = self._live.tail(columns=size.columns, rows=max(size.lines - 4, 1))
+        # An entered line stays on the screen; the running answer must not stay with it.
+        if self._session.app.is_done or not tail:
+            return [("bold", _PROMPT)]
+        return [("", tail + "\n"), ("bold", _PROMPT)]
+
+
+def _formatted(document: Document) -> str:
+    console = RichConsole(
+        file=io.StringIO(), force_terminal=True, width=shutil.get_terminal_size().columns, highlight=False
+    )
+    with console.capture() as captured:
+        console.print(Markdown(printable(plain(document))))
+    return captured.get()
+
+
+def _history(file: Path | None) -> History:
+    if file is None:
+        return InMemoryHistory()
+    file.touch(mode=0o600, exist_ok=True)
+    return FileHistory(str(file))
+
+
+def _write_out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
