@@ -1,0 +1,42 @@
+"""What can be wrong with a configuration, said in a way that can be acted on.
+
+Every check of this package returns or collects `Problem`s; `load_config` raises them all at once as
+one `ConfigError`, so that a person corrects a file in one go instead of one start per mistake.
+No problem ever holds a configured value that may be a secret.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from gateway.errors import ParleyError
+
+EXIT_BAD_CONFIG = 78
+"""Exit code for a configuration that cannot be used (EX_CONFIG of BSD's sysexits.h): no restart will help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One mistake: what is wrong, where it stands, what to do about it. Each part is one line of text."""
+
+    what: str
+    where: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}; {self.fix}"
+
+
+class ConfigError(ParleyError):
+    """The configuration cannot be used. `problems` has at least one entry, in the order they were found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def nearest(word: str, choices: Sequence[str]) -> str | None:
+    """The choice that was most likely meant by `word`, without regard to case, or None."""
+    by_folded = {choice.casefold(): choice for choice in choices}
+    found = get_close_matches(word.casefold(), list(by_folded), n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None

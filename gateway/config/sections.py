@@ -1,0 +1,239 @@
+"""The sections of the configuration, one model each; field names and defaults are the YAML's.
+
+`settings.Config` puts them together with the adapters' own sections. A section is frozen and takes no key
+it does not know. What needs a look at two sections at once is in `checks`.
+"""
+
+from collections.abc import Mapping
+from datetime import time
+from ipaddress import ip_address
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from gateway.config.values import (
+    AccessEntry,
+    Count,
+    Seconds,
+    TimeOfDay,
+    ToolGlob,
+    UserId,
+    UserRef,
+    ZoneName,
+)
+
+QueueMode = Literal["queue", "collect", "steer", "interrupt", "reject"]
+GroupMode = Literal["always", "mention", "never"]
+Scope = Literal["user", "shared"]
+ResetRule = Literal["idle", "daily", "both", "none"]
+ApprovalRule = Literal["allow", "ask", "deny"]
+
+
+class Section(BaseModel):
+    """Base of all sections: frozen, strict about keys, never quoting its input in an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True)
+
+
+class WebSettings(Section):
+    """The console, the HTTP API, health and metrics: one server."""
+
+    enabled: bool = True
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8765
+    token: SecretStr | None = None
+    users: Mapping[str, SecretStr] = Field(default_factory=dict)
+    stream_timeout_s: Seconds = 300
+
+    @model_validator(mode="after")
+    def _public_needs_token(self) -> Self:
+        # A token made at the first start is printed to a terminal only; behind a public address
+        # nobody would have chosen it, and the console would be found before it was read.
+        if self.enabled and not is_loopback(self.host) and not (self.token and self.token.get_secret_value()):
+            raise ValueError(
+                f"host {self.host} can be reached from other machines and no token is set; "
+                "set web.token (PARLEY_WEB__TOKEN) or web.host: 127.0.0.1"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server bound to `host` can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a host name: what it resolves to may change
+        return False
+
+
+class AgentSettings(Section):
+    """One named agent."""
+
+    model: str = "demo"
+    instructions: str = "You are a helpful assistant. Answer briefly and say plainly what you do not know."
+    tools: tuple[ToolGlob, ...] = ("*",)
+    skills: tuple[str, ...] = ()
+
+
+class ModelSettings(Section):
+    """One model under the name agents use; `fallback` names other entries, tried in order."""
+
+    provider: Annotated[str, Field(min_length=1)]
+    model: str | None = None
+    base_url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
+    api_key: SecretStr | None = None
+    context_window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
+    fallback: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_a_model(self) -> Self:
+        if self.provider != "demo" and not self.model:
+            raise ValueError(f"provider {self.provider} needs to know which model; set model")
+        return self
+
+
+class McpServerSettings(Section):
+    """One MCP server in the usual form: `command` (a child on stdio) or `url` (streamable HTTP)."""
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, SecretStr] = Field(default_factory=dict)
+    cwd: str | None = None
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
+    headers: Mapping[str, SecretStr] = Field(default_factory=dict)
+    connect_timeout_s: Seconds = 15
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server is reached by exactly one of command and url; set one of them")
+        if self.command and self.headers:
+            raise ValueError("headers are for servers with a url; use env for a command")
+        if self.url and (self.args or self.env or self.cwd):
+            raise ValueError("args, env and cwd are for servers with a command; use headers for a url")
+        return self
+
+
+class ApprovalSettings(Section):
+    """Who decides about tool calls. deny is stronger than a grant, a grant than allow, allow than ask."""
+
+    default: ApprovalRule = "ask"
+    allow: tuple[ToolGlob, ...] = ()
+    deny: tuple[ToolGlob, ...] = ()
+    timeout_s: Seconds = 1800
+    approvers: tuple[UserRef, ...] = ()
+
+
+class ToolSettings(Section):
+    """Bounds of tools, and which may run again after a crash (`read_only`, `idempotent`)."""
+
+    read_only: tuple[ToolGlob, ...] = ()
+    idempotent: tuple[ToolGlob, ...] = ()
+    timeout_s: Seconds = 300
+    result_limit: Count = 50_000  # characters
+
+
+class TurnSettings(Section):
+    """Bounds of one turn; time spent waiting for a person is not counted."""
+
+    timeout_s: Seconds = 1800
+    budget: Count = 40  # sends to the model
+    attempts: Count = 3  # without progress
+
+
+class ShutdownSettings(Section):
+    """How long running turns may go on after SIGTERM."""
+
+    drain_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = 30
+
+
+class ContextSettings(Section):
+    """When and how a history is compressed; `compress_at` is a part of the model's window."""
+
+    compress_at: Annotated[float, Field(gt=0, le=1)] = 0.5
+    protect_first: Annotated[int, Field(ge=1, le=1000)] = 3
+    protect_last: Annotated[int, Field(ge=1, le=1000)] = 20
+    summary_model: str | None = None
+
+
+class MemorySettings(Section):
+    """Long-term memory; `review_every` is in user turns."""
+
+    provider: Annotated[str, Field(min_length=1)] = "builtin"
+    review_every: Count = 10
+
+
+class DeliverySettings(Section):
+    """What happens to replies that may not have arrived, are too long or too old."""
+
+    unknown: Literal["notice", "repeat_marked"] = "notice"
+    max_pieces: Count = 10
+    max_age_s: Seconds = 86_400
+    inbound_max_age_s: Seconds = 3600
+
+
+class LimitSettings(Section):
+    """Per user and day; null is unlimited."""
+
+    messages_per_day: Annotated[int, Field(ge=0)] | None = None
+    tokens_per_day: Annotated[int, Field(ge=0)] | None = None
+    usd_per_day: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+
+class ChatSettings(Section):
+    """What is different in one chat; null takes the general setting."""
+
+    groups: GroupMode | None = None
+    queue: QueueMode | None = None
+    agent: str | None = None
+    limits: LimitSettings | None = None
+
+
+class SessionOverrides(Section):
+    """What is different on one platform; null takes the general setting."""
+
+    reset: ResetRule | None = None
+    idle_s: Seconds | None = None
+    daily_at: TimeOfDay | None = None
+    timezone: ZoneName | None = None
+    group: Scope | None = None
+    thread: Scope | None = None
+
+
+class SessionSettings(Section):
+    """When a session ends, and who shares one in a group or thread."""
+
+    reset: ResetRule = "idle"
+    idle_s: Seconds = 86_400
+    daily_at: TimeOfDay = time(4, 0)
+    timezone: ZoneName = "UTC"
+    group: Scope = "user"
+    thread: Scope = "shared"
+    platforms: Mapping[str, SessionOverrides] = Field(default_factory=dict)
+
+    def on(self, platform: str) -> "SessionSettings":
+        """The settings as they hold on `platform`, overrides applied."""
+        overrides = self.platforms.get(platform)
+        if overrides is None:
+            return self
+        return self.model_copy(update=overrides.model_dump(exclude_none=True))
+
+
+class QueueSettings(Section):
+    """Lanes and the run gate. What was accepted before a restart may exceed `lane_size`."""
+
+    mode: QueueMode = "queue"
+    lane_size: Count = 50
+    max_running_per_user: Count = 5
+    max_running: Count = 200
+
+
+class AccessSettings(Section):
+    """Who may use the bots; a platform without entries is closed. Keys of both maps are platforms."""
+
+    allow: Mapping[str, tuple[AccessEntry, ...]] = Field(default_factory=dict)
+    admins: Mapping[str, tuple[UserId, ...]] = Field(default_factory=dict)
+    pairing: bool = True
+    groups: GroupMode = "mention"
+    bots: bool = False

@@ -1,0 +1,235 @@
+"""The configuration as the rest of the gateway sees it: frozen, with the adapters' sections in place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    create_model,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from gateway.config.confidential import known_secrets, secrets_in
+from gateway.config.layers import Layer, origin_of
+from gateway.config.sections import (
+    AccessSettings,
+    AgentSettings,
+    ApprovalSettings,
+    ChatSettings,
+    ContextSettings,
+    DeliverySettings,
+    LimitSettings,
+    McpServerSettings,
+    MemorySettings,
+    ModelSettings,
+    QueueSettings,
+    SessionSettings,
+    ShutdownSettings,
+    ToolSettings,
+    TurnSettings,
+    WebSettings,
+)
+from gateway.config.shape import Accounts, Keys, dotted, has_secret, shape_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """One bot identity to run: its platform, its own settings model, and its place in the configuration."""
+
+    platform: str
+    settings: BaseModel
+    place: str  # "telegram" or "telegram[1]", for messages
+
+
+def _database(value: str) -> str:
+    if value != "sqlite" and not value.startswith(("postgresql://", "postgres://")):
+        raise ValueError("names no database Parley can use; write sqlite or postgresql://user@host/name")
+    return value
+
+
+def _not_yet(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    if value:
+        raise ValueError("cannot be used in this version; leave it empty")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a configuration came from: its layers from weak to strong, the file, the `${NAME}` filled in."""
+
+    layers: tuple[Layer, ...] = ()
+    file: Path | None = None
+    substituted: Mapping[str, str] = field(default_factory=dict)
+
+
+class _LayerSource(PydanticBaseSettingsSource):
+    """A layer as pydantic-settings wants its sources."""
+
+    def __init__(self, settings_cls: type[BaseSettings], layer: Layer, name: str) -> None:
+        super().__init__(settings_cls)
+        self._layer = layer
+        self.__name__ = name  # pydantic-settings keeps sources apart by it
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return self._layer.values.get(field.alias or field_name), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return self._layer.values
+
+
+class Config(BaseSettings):
+    """Every setting; attribute names are the YAML's keys (`mcpServers` is `mcp_servers`).
+
+    An instance comes from `load_config`, whose class also has the adapters' sections.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True
+    )
+
+    state_dir: Path = Path("state")
+    database: Annotated[str, AfterValidator(_database)] = "sqlite"
+    web: WebSettings = Field(default_factory=WebSettings)
+    agents: Mapping[str, AgentSettings] = Field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = Field(default_factory=dict)
+    mcp_servers: Mapping[str, McpServerSettings] = Field(default_factory=dict, alias="mcpServers")
+    approvals: ApprovalSettings = Field(default_factory=ApprovalSettings)
+    tools: ToolSettings = Field(default_factory=ToolSettings)
+    turns: TurnSettings = Field(default_factory=TurnSettings)
+    shutdown: ShutdownSettings = Field(default_factory=ShutdownSettings)
+    context: ContextSettings = Field(default_factory=ContextSettings)
+    memory: MemorySettings = Field(default_factory=MemorySettings)
+    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    limits: LimitSettings = Field(default_factory=LimitSettings)
+    chats: Mapping[str, ChatSettings] = Field(default_factory=dict)
+    schedules: Annotated[Mapping[str, Any], AfterValidator(_not_yet)] = Field(default_factory=dict)
+    webhooks: Annotated[Mapping[str, Any], AfterValidator(_not_yet)] = Field(default_factory=dict)
+    sessions: SessionSettings = Field(default_factory=SessionSettings)
+    queue: QueueSettings = Field(default_factory=QueueSettings)
+    access: AccessSettings = Field(default_factory=AccessSettings)
+
+    _provenance: Provenance = PrivateAttr(default_factory=Provenance)
+
+    @classmethod
+    def of(cls, provenance: Provenance) -> Self:
+        """The configuration these layers make.
+
+        Raises:
+            pydantic.ValidationError: values are missing or not what they should be.
+        """
+
+        class Loaded(cls):  # type: ignore[valid-type,misc]
+            @classmethod
+            def settings_customise_sources(
+                cls, settings_cls: type[BaseSettings], **_: PydanticBaseSettingsSource
+            ) -> tuple[PydanticBaseSettingsSource, ...]:
+                strong_first = reversed(list(enumerate(provenance.layers)))
+                return tuple(
+                    _LayerSource(settings_cls, layer, f"layer {index}") for index, layer in strong_first
+                )
+
+        config: Self = Loaded()
+        config._provenance = provenance
+        return config
+
+    @property
+    def file(self) -> Path | None:
+        """The file that was read, or None where there is none."""
+        return self._provenance.file
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platforms that have a section, in the order of the adapter table."""
+        return tuple(name for name in type(self).model_fields if name not in Config.model_fields)
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        """The bots to run, in the order of the adapter table: the accounts with a secret (a token).
+
+        A platform whose settings declare no secret runs when its section was written.
+        """
+        return tuple(
+            account
+            for platform in self.platforms
+            for account in self.section(platform)
+            if has_credentials(account.settings)
+            or (not has_secret(shape_of(type(account.settings))) and self._is_written(platform))
+        )
+
+    def section(self, platform: str) -> tuple[Account, ...]:
+        """All accounts under `platform`, with credentials or not; () for a platform without a section.
+
+        One with every default where nothing was written, unless its settings cannot do without a value.
+        """
+        if platform not in self.platforms:
+            return ()
+        entries: tuple[BaseModel, ...] = getattr(self, platform)
+        many = any(isinstance(layer.values.get(platform), list) for layer in self._provenance.layers)
+        return tuple(
+            Account(
+                platform=platform, settings=entry, place=dotted((platform, index) if many else (platform,))
+            )
+            for index, entry in enumerate(entries)
+        )
+
+    def _is_written(self, platform: str) -> bool:
+        return any(platform in layer.values for layer in self._provenance.layers)
+
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret in force, longest first: what `Redactor` must hide."""
+        return known_secrets(self.model_dump(by_alias=True), self._provenance.substituted)
+
+    def origin(self, path: tuple[str | int, ...]) -> str:
+        """Where the value at `path` was written: "config.yaml:12", a variable's name, or "default"."""
+        return origin_of(path, self._provenance.layers)
+
+
+def has_credentials(settings: BaseModel) -> bool:
+    """Whether any secret of these settings is set, the sign that an account is meant to be run."""
+    return any(secrets_in(settings.model_dump()))
+
+
+def config_type(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
+    """The class of a configuration that also has these sections, each a tuple of one or several accounts.
+
+    Raises:
+        ValueError: a platform has the name of a section that Parley itself has; the adapter must be renamed.
+    """
+    taken = sorted(set(sections) & _core_keys())
+    if taken:
+        raise ValueError(f"these platform names are taken by sections of Parley: {', '.join(taken)}")
+    fields: dict[str, Any] = {
+        name: (Annotated[tuple[model, ...], BeforeValidator(_as_list)], _default_accounts(model))  # type: ignore[valid-type]
+        for name, model in sections.items()
+    }
+    return create_model("ParleyConfig", __base__=Config, **fields)
+
+
+def config_shape(sections: Mapping[str, type[BaseModel]]) -> Keys:
+    """The keys such a configuration accepts; the adapters' sections may be one mapping or a list."""
+    core = shape_of(Config)
+    assert isinstance(core, Keys)
+    own: dict[str, Accounts] = {}
+    for name, model in sections.items():
+        account = shape_of(model)
+        assert isinstance(account, Keys)
+        own[name] = Accounts(account)
+    return Keys({**core.keys, **own})
+
+
+def _default_accounts(model: type[BaseModel]) -> tuple[BaseModel, ...]:
+    return () if any(field.is_required() for field in model.model_fields.values()) else (model(),)
+
+
+def _core_keys() -> set[str]:
+    return {name for field, info in Config.model_fields.items() for name in (field, info.alias) if name}
+
+
+def _as_list(value: Any) -> Any:
+    return (value,) if isinstance(value, dict | BaseModel) else value
