@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gateway.config.problems import Problem, nearest
-from gateway.config.settings import Config, has_credentials
+from gateway.config.settings import Config
 from gateway.config.shape import dotted
 
 
@@ -74,7 +74,7 @@ def _accounts(config: Config) -> Iterator[Problem]:
         if len(entries) < 2:
             continue
         for index, entry in enumerate(entries):
-            if not has_credentials(entry.settings):
+            if not entry.is_enabled:
                 yield _problem(
                     config, (platform, index), "is an account without a token", "set it or remove the entry"
                 )

@@ -7,7 +7,7 @@ it does not know. What needs a look at two sections at once is in `checks`.
 from collections.abc import Mapping
 from datetime import time
 from ipaddress import ip_address
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -77,7 +77,10 @@ class AgentSettings(Section):
 
 
 class ModelSettings(Section):
-    """One model under the name agents use; `fallback` names other entries, tried in order."""
+    """One model under the name agents use; `fallback` names other entries, tried in order.
+
+    `settings` go to the model library as they are (temperature, max_tokens, thinking, …).
+    """
 
     provider: Annotated[str, Field(min_length=1)]
     model: str | None = None
@@ -85,6 +88,9 @@ class ModelSettings(Section):
     api_key: SecretStr | None = None
     context_window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
     fallback: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = Field(default_factory=dict)
+    first_event_timeout_s: Seconds = 120
+    timeout_s: Seconds = 600
 
     @model_validator(mode="after")
     def _names_a_model(self) -> Self:
@@ -102,7 +108,6 @@ class McpServerSettings(Section):
     cwd: str | None = None
     url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
     headers: Mapping[str, SecretStr] = Field(default_factory=dict)
-    connect_timeout_s: Seconds = 15
 
     @model_validator(mode="after")
     def _one_way_to_reach_it(self) -> Self:
@@ -131,6 +136,7 @@ class ToolSettings(Section):
     read_only: tuple[ToolGlob, ...] = ()
     idempotent: tuple[ToolGlob, ...] = ()
     timeout_s: Seconds = 300
+    connect_timeout_s: Seconds = 10  # of a tool server
     result_limit: Count = 50_000  # characters
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Protocol, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from gateway.config.confidential import known_secrets, secrets_in
+from gateway.config.confidential import known_secrets
 from gateway.config.layers import Layer, origin_of
 from gateway.config.sections import (
     AccessSettings,
@@ -35,16 +35,27 @@ from gateway.config.sections import (
     TurnSettings,
     WebSettings,
 )
-from gateway.config.shape import Accounts, Keys, dotted, has_secret, shape_of
+from gateway.config.shape import Accounts, Keys, dotted, shape_of
+
+
+class _SaysEnabled(Protocol):
+    @property
+    def enabled(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One bot identity to run: its platform, its own settings model, and its place in the configuration."""
+    """One bot identity: its platform and its own settings model."""
 
     platform: str
     settings: BaseModel
-    place: str  # "telegram" or "telegram[1]", for messages
+    place: str
+    """Its place in the configuration, as `dotted` writes it: the platform, with [1] in a list of accounts."""
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether enough is set to connect, as the adapter's settings model says by its `enabled`."""
+        return cast("_SaysEnabled", self.settings).enabled
 
 
 def _database(value: str) -> str:
@@ -150,20 +161,13 @@ class Config(BaseSettings):
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The bots to run, in the order of the adapter table: the accounts with a secret (a token).
-
-        A platform whose settings declare no secret runs when its section was written.
-        """
+        """The bots to run, in the order of the adapter table: those with enough set to connect."""
         return tuple(
-            account
-            for platform in self.platforms
-            for account in self.section(platform)
-            if has_credentials(account.settings)
-            or (not has_secret(shape_of(type(account.settings))) and self._is_written(platform))
+            account for platform in self.platforms for account in self.section(platform) if account.is_enabled
         )
 
     def section(self, platform: str) -> tuple[Account, ...]:
-        """All accounts under `platform`, with credentials or not; () for a platform without a section.
+        """All accounts under `platform`, enabled or not; () for a platform without a section.
 
         One with every default where nothing was written, unless its settings cannot do without a value.
         """
@@ -178,9 +182,6 @@ class Config(BaseSettings):
             for index, entry in enumerate(entries)
         )
 
-    def _is_written(self, platform: str) -> bool:
-        return any(platform in layer.values for layer in self._provenance.layers)
-
     def secrets(self) -> tuple[str, ...]:
         """Every secret in force, longest first: what `Redactor` must hide."""
         return known_secrets(self.model_dump(by_alias=True), self._provenance.substituted)
@@ -190,20 +191,19 @@ class Config(BaseSettings):
         return origin_of(path, self._provenance.layers)
 
 
-def has_credentials(settings: BaseModel) -> bool:
-    """Whether any secret of these settings is set, the sign that an account is meant to be run."""
-    return any(secrets_in(settings.model_dump()))
-
-
 def config_type(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
     """The class of a configuration that also has these sections, each a tuple of one or several accounts.
 
     Raises:
-        ValueError: a platform has the name of a section that Parley itself has; the adapter must be renamed.
+        ValueError: an adapter's fault: its platform has the name of one of Parley's own sections, or its
+            settings do not say whether they are `enabled`.
     """
     taken = sorted(set(sections) & _core_keys())
     if taken:
         raise ValueError(f"these platform names are taken by sections of Parley: {', '.join(taken)}")
+    mute = sorted(name for name, model in sections.items() if not _says_enabled(model))
+    if mute:
+        raise ValueError(f"these platforms' settings have no `enabled`: {', '.join(mute)}")
     fields: dict[str, Any] = {
         name: (Annotated[tuple[model, ...], BeforeValidator(_as_list)], _default_accounts(model))  # type: ignore[valid-type]
         for name, model in sections.items()
@@ -225,6 +225,10 @@ def config_shape(sections: Mapping[str, type[BaseModel]]) -> Keys:
 
 def _default_accounts(model: type[BaseModel]) -> tuple[BaseModel, ...]:
     return () if any(field.is_required() for field in model.model_fields.values()) else (model(),)
+
+
+def _says_enabled(model: type[BaseModel]) -> bool:
+    return "enabled" in model.model_fields or isinstance(getattr(model, "enabled", None), property)
 
 
 def _core_keys() -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel
 
 Path = tuple[str | int, ...]
 """Where a value stands: keys and list positions from the top, e.g. ("telegram", 0, "token")."""
@@ -19,8 +19,6 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """A single value, or one whose inside is not described."""
-
-    is_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +63,6 @@ def shape_of(annotation: Any) -> Shape:
     kind = origin or annotation
     if not isinstance(kind, type):
         return Leaf()
-    if issubclass(kind, SecretStr | SecretBytes):
-        return Leaf(is_secret=True)
     if issubclass(kind, BaseModel):
         return Keys(
             {field.alias or name: shape_of(field.annotation) for name, field in kind.model_fields.items()}
@@ -91,17 +87,6 @@ def step(shape: Shape, part: str | int) -> Shape | None:
             return account if isinstance(part, int) else account.keys.get(part)
         case Leaf():
             return None
-
-
-def has_secret(shape: Shape) -> bool:
-    """Whether any value below is declared as a secret."""
-    match shape:
-        case Leaf(is_secret):
-            return is_secret
-        case ListOf(below) | MapOf(below):
-            return has_secret(below)
-        case Keys(keys) | Accounts(Keys(keys)):
-            return any(has_secret(below) for below in keys.values())
 
 
 def key_paths(shape: Shape, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
