@@ -26,6 +26,7 @@ QueueMode = Literal["queue", "collect", "steer", "interrupt", "reject"]
 GroupMode = Literal["always", "mention", "never"]
 Scope = Literal["user", "shared"]
 ResetRule = Literal["idle", "daily", "both", "none"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 ApprovalRule = Literal["allow", "ask", "deny"]
 
 
@@ -224,6 +225,14 @@ class SessionSettings(Section):
         if overrides is None:
             return self
         return self.model_copy(update=overrides.model_dump(exclude_none=True))
+
+
+class LogSettings(Section):
+    """What is logged, on stderr. `libraries` is the level of those that would log every request."""
+
+    level: LogLevel = "info"
+    libraries: LogLevel = "warning"
+    format: Literal["console", "json"] = "console"
 
 
 class QueueSettings(Section):

@@ -25,6 +25,7 @@ from gateway.config.sections import (
     ContextSettings,
     DeliverySettings,
     LimitSettings,
+    LogSettings,
     McpServerSettings,
     MemorySettings,
     ModelSettings,
@@ -124,6 +125,7 @@ class Config(BaseSettings):
     sessions: SessionSettings = Field(default_factory=SessionSettings)
     queue: QueueSettings = Field(default_factory=QueueSettings)
     access: AccessSettings = Field(default_factory=AccessSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
 
     _provenance: Provenance = PrivateAttr(default_factory=Provenance)
 
