@@ -1,0 +1,254 @@
+"""One Telegram bot: long polling in, messages out.
+
+Updates are stored first and confirmed after: the next poll's offset moves only when `Inbox.receive` has
+returned. Polling has a connection of its own, sending a pool; that pool lives as long as `run` or any request
+uses it, so that a poll that fails tears no answer from the wire.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+from telegram import (
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    MessageEntity,
+    ReplyParameters,
+)
+from telegram.constants import ChatAction, KeyboardButtonStyle
+from telegram.error import Conflict, RetryAfter, TelegramError
+
+from adapters.telegram.bot import QuietBot
+from adapters.telegram.errors import is_unmodified, retry_after_s, send_errors, to_adapter_error
+from adapters.telegram.parse import GENERAL_TOPIC, Identity, parse_update
+from adapters.telegram.render import MAX_TEXT, Entity, measure, render
+from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.transport import AiohttpRequest
+from gateway.adapter import Capabilities, Inbox
+from gateway.errors import AccessRefused, MessageRejected, ParleyError
+from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
+
+EDIT_GAP_S = 1.0
+"""About one a second in one chat: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits (2026)."""
+
+_ANSWER_LIMIT = 200  # characters of a pressed button's answer
+
+_STYLES = {
+    "plain": None,
+    "good": KeyboardButtonStyle.SUCCESS,
+    "danger": KeyboardButtonStyle.DANGER,
+}
+
+_log = structlog.get_logger(__name__)
+
+
+class TelegramAdapter:
+    """One bot; see `gateway.adapter.Adapter`."""
+
+    platform = "telegram"
+
+    def __init__(self, settings: TelegramSettings, api: object = None) -> None:
+        """Nothing is connected before `run` or a request; `api` is not used."""
+        del api
+        token = settings.token.get_secret_value() if settings.token else ""
+        self._settings = settings
+        self._sending = self._request(settings.connections, settings.send_timeout_s)
+        self._polling = self._request(1, settings.poll_timeout_s + settings.poll_margin_s)
+        self._users = 0
+        self._bot = QuietBot(token, api_base=settings.api_base, sending=self._sending, polling=self._polling)
+
+    @property
+    def account(self) -> str:
+        """The bot's id, the first part of its token."""
+        return self._settings.account
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Messages of 4096 units with entities, buttons and topics; an unknown outcome cannot be settled."""
+        return Capabilities(
+            measure=measure,
+            limit=MAX_TEXT,
+            edit_limit=MAX_TEXT,
+            markup="entities",
+            buttons=True,
+            threads=True,
+            edit_gap_s=EDIT_GAP_S,
+        )
+
+    async def run(self, inbox: Inbox) -> None:
+        """Poll until cancelled."""
+        if not self.account:
+            raise AccessRefused("telegram.token is no bot's token: those read 123456789:AA… (ask @BotFather)")
+        failure: ParleyError | None = None
+        async with self._connected(), asyncio.TaskGroup() as answers:
+            await self._polling.initialize()
+            try:
+                await self._serve(inbox, answers)
+            except TelegramError as error:
+                failure = to_adapter_error(error, self.account, self._settings.api_base)
+            except ParleyError as error:  # raised below: as itself, not inside a group
+                failure = error
+            finally:
+                await self._polling.shutdown()
+        if failure:
+            raise failure
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Send one message; a reply whose target is gone goes out without it."""
+        target = message.target
+        async with self._connected():
+            with send_errors():
+                sent = await self._bot.send_message(
+                    chat_id=int(target.chat_id),
+                    message_thread_id=_topic(target),
+                    reply_parameters=_reply_to(message),
+                    **_content(message),
+                )
+        return Receipt(message_id=str(sent.message_id))
+
+    async def edit(self, message_id: str, message: OutboundMessage) -> None:
+        """Replace text and buttons; that it stands so already is no error."""
+        async with self._connected():
+            try:
+                with send_errors():
+                    await self._bot.edit_message_text(
+                        chat_id=int(message.target.chat_id), message_id=int(message_id), **_content(message)
+                    )
+            except MessageRejected as error:
+                if not is_unmodified(error):
+                    raise
+
+    async def show_typing(self, target: Target) -> None:
+        """Show "typing…" for five seconds; here the General topic is named."""
+        async with self._connected():
+            try:
+                await self._bot.send_chat_action(
+                    chat_id=int(target.chat_id),
+                    action=ChatAction.TYPING,
+                    message_thread_id=_number(target.thread_id),
+                )
+            except TelegramError as error:
+                _log.debug("telegram.typing_failed", account=self.account, reason=error.message)
+
+    async def _serve(self, inbox: Inbox, answers: asyncio.TaskGroup) -> None:
+        me = await self._bot.get_me()
+        bot = Identity(id=str(me.id), username=me.username or "")
+        inbox.online()
+        offset: int | None = None
+        while True:
+            batch = await self._poll(offset)
+            parsed = [self._parse(raw, bot) for raw in batch]
+            updates = [update for update in parsed if update is not None]
+            told = iter(await inbox.receive(*updates) if updates else ())
+            # An empty answer has confirmed all there was. Ids may start anew after a quiet week, so a number
+            # from before is not kept: as an offset it would confirm, unseen, whatever is below it.
+            offset = max((int(raw["update_id"]) + 1 for raw in batch), default=None)
+            for raw, update in zip(batch, parsed, strict=True):
+                answer = next(told) if update is not None else None
+                if "callback_query" in raw:
+                    answers.create_task(self._answer(raw["callback_query"], answer))
+
+    async def _poll(self, offset: int | None) -> Sequence[Mapping[str, Any]]:
+        """The next updates from `offset` on, which confirms those before; none when nothing came in time."""
+        try:
+            return await self._bot.poll(offset, self._settings.poll_timeout_s)
+        except RetryAfter as error:
+            _log.warning("telegram.poll_limited", account=self.account, wait_s=retry_after_s(error))
+            await asyncio.sleep(retry_after_s(error))
+        except Conflict as error:
+            if "webhook" not in error.message.casefold():
+                raise
+            _log.warning("telegram.webhook_removed", account=self.account)
+            await self._bot.delete_webhook(drop_pending_updates=False)
+        return await self._bot.poll(offset, self._settings.poll_timeout_s)
+
+    def _parse(self, raw: Mapping[str, Any], bot: Identity) -> Update | None:
+        try:
+            return parse_update(raw, bot)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            # Not what the Bot API describes: it is passed over, since it would come again and again.
+            _log.warning(
+                "telegram.update_unreadable",
+                account=self.account,
+                update_id=raw.get("update_id"),
+                reason=f"{type(error).__name__}: {error}",
+            )
+            return None
+
+    async def _answer(self, query: Mapping[str, Any], answer: PressAnswer | None) -> None:
+        """End the waiting mark on a pressed button, with a word to the presser if there is one."""
+        try:
+            await self._bot.answer_callback_query(
+                query["id"],
+                text=answer.text[:_ANSWER_LIMIT] if answer else None,
+                show_alert=answer.alert if answer else None,
+            )
+        except TelegramError as error:
+            _log.debug("telegram.press_unanswered", account=self.account, reason=error.message)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[None]:
+        """The sending pool, open as long as anyone is inside."""
+        self._users += 1
+        try:
+            await self._sending.initialize()
+            yield
+        finally:
+            self._users -= 1
+            if not self._users:
+                await self._sending.shutdown()
+
+    def _request(self, connections: int, read_timeout_s: float) -> AiohttpRequest:
+        return AiohttpRequest(
+            connections=connections,
+            connect_timeout_s=self._settings.connect_timeout_s,
+            read_timeout_s=read_timeout_s,
+            queue_timeout_s=self._settings.queue_timeout_s,
+        )
+
+
+def _content(message: OutboundMessage) -> dict[str, Any]:
+    """Text, formatting, buttons and the rest that sending and editing have in common."""
+    shown = render(message.body)
+    rows = [
+        [
+            InlineKeyboardButton(button.label, callback_data=button.token, style=_STYLES[button.style])
+            for button in row
+        ]
+        for row in message.buttons
+    ]
+    return {
+        "text": shown.text,
+        "entities": None if message.plain else [_entity(entity) for entity in shown.entities],
+        "reply_markup": InlineKeyboardMarkup(rows) if rows else None,
+        # A card is read for what it says; an address in a tool's arguments is not to be fetched and shown.
+        "link_preview_options": LinkPreviewOptions(is_disabled=True) if rows else None,
+    }
+
+
+def _entity(entity: Entity) -> MessageEntity:
+    return MessageEntity(
+        type=entity.type,
+        offset=entity.offset,
+        length=entity.length,
+        url=entity.url or None,
+        language=entity.language or None,
+    )
+
+
+def _reply_to(message: OutboundMessage) -> ReplyParameters | None:
+    if message.reply_to is None:
+        return None
+    return ReplyParameters(message_id=int(message.reply_to), allow_sending_without_reply=True)
+
+
+def _topic(target: Target) -> int | None:
+    """The topic to send to; Telegram refuses the General topic's id here ("message thread not found")."""
+    return None if target.thread_id == GENERAL_TOPIC else _number(target.thread_id)
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
