@@ -62,8 +62,9 @@ _TYPES: Final[tuple[tuple[Mark, EntityType], ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A formatted stretch; `offset` and `length` in UTF-16 code units; `url` for text_link, `language` for
-    pre.
+    """A formatted stretch.
+
+    `offset` and `length` are in UTF-16 code units; `url` is for text_link, `language` for pre.
     """
 
     type: EntityType

@@ -43,8 +43,7 @@ class Boundaries:
         self._limit = limit
 
     def best(self, begin: Place, last: int) -> Place:
-        """Return the best end of a piece from `begin` that reaches at most to the position `last` on the
-        line.
+        """Return the best end of a piece from `begin` that reaches at most to position `last` of the line.
 
         Always after `begin`: where not even one character fits, one is taken all the same.
         """

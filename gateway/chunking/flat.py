@@ -56,18 +56,20 @@ class Strip:
 
     Attributes:
         leaf: The block.
-        origin: Number of the leaf in the document, and its first row there if it is part of a table.
+        origin: Number of the leaf in the document.
+        row: First body row of what was a table, -1 for what never was one.
         path: The containers around it, outermost first.
         text: All visible text of a paragraph, heading or code block; "" for the others.
         size: Offsets it takes on the line, at least 1.
         rows: For a table, where on its part of the line each body row begins.
     """
 
-    __slots__ = ("_atoms", "_ends", "leaf", "origin", "path", "rows", "size", "text")
+    __slots__ = ("_atoms", "_ends", "leaf", "origin", "path", "row", "rows", "size", "text")
 
-    def __init__(self, leaf: Leaf, path: Path, origin: tuple[int, int]) -> None:
+    def __init__(self, leaf: Leaf, path: Path, origin: int, row: int = -1) -> None:
         self.leaf = leaf
         self.origin = origin
+        self.row = row
         self.path = path
         self.text = ""
         self.rows: list[int] = []
@@ -261,7 +263,7 @@ Divide: TypeAlias = Callable[[Table], tuple[tuple[int, Leaf], ...]]
 
 
 def flatten(document: Document, divide: Divide) -> Flat:
-    """Return the document on one line; `divide` says what becomes of tables with rows too long for a piece."""
+    """Return the document on one line; `divide` says what becomes of tables with rows too long."""
     layer = _Layer(divide)
     layer.lay(document.blocks, ())
     return Flat(layer.strips)
@@ -289,13 +291,12 @@ class _Layer:
                         inner = item.blocks or (Paragraph(spans=()),)
                         self.lay(inner, (*path, self._frame(block, number, index)))
                 case Table():
-                    self._add(self._divide(block), path)
+                    parts = self._divide(block)
+                    self.strips.extend(Strip(leaf, path, self._leaves, row) for row, leaf in parts)
+                    self._leaves += 1
                 case _:
-                    self._add(((0, block),), path)
+                    self.strips.append(Strip(block, path, self._leaves))
+                    self._leaves += 1
 
     def _frame(self, container: Quote | List, number: int, item: int) -> Frame:
         return Frame(number=number, container=container, item=item, first_leaf=len(self.strips))
-
-    def _add(self, parts: tuple[tuple[int, Leaf], ...], path: Path) -> None:
-        self.strips.extend(Strip(leaf, path, (self._leaves, row)) for row, leaf in parts)
-        self._leaves += 1

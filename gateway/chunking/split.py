@@ -103,9 +103,7 @@ class Cutter:
         return length * min(self._units_per_offset, 1.0) <= self._limit * 1.3
 
     def _divide(self, table: Table) -> tuple[tuple[int, Leaf], ...]:
-        """Return the table, or if a row of it fits no piece, the rows around that as tables and it as a
-        record.
-        """
+        """Return the table, or where a row fits no piece, the tables around it and that row as a record."""
         if _size(table) * _WIDEST <= self._limit:
             return ((0, table),)
         parts: list[tuple[int, Leaf]] = []

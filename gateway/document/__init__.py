@@ -1,5 +1,4 @@
-"""Documents: what a reply says, in frozen blocks and spans, between the agent's Markdown and a platform's
-rendering.
+"""Documents: what a reply says, in frozen blocks and spans, between Markdown and a platform's rendering.
 
 `parse` reads Markdown once, `text_document` and `build` make documents that contain no markup, `to_json` and
 `from_json` store them, `plain` shows them. Imports nothing of the gateway, so that every adapter may import

@@ -1,6 +1,4 @@
-"""Documents made by code instead of Markdown: cards, notices, command answers. Text given here is never
-markup.
-"""
+"""Documents made by code: cards, notices, command answers. Text given here is never markup."""
 
 import re
 
@@ -11,8 +9,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def literal(text: str) -> str:
-    r"""Return the text as any platform can take it: line ends as "\\n", no control characters, no lone
-    surrogates.
+    """Return the text as any platform can take it.
+
+    Line ends become line feeds, control characters and lone surrogates the replacement character.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

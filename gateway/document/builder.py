@@ -123,31 +123,12 @@ class Builder:
 
     def _start(self, value: Any, at: int) -> None:
         if isinstance(value, str):
-            mark = _MARKS.get(value)
-            if mark is not None:
-                self._ensure_leaf(at)
-                self._marks.append(_with(self._marks[-1], mark))
-            elif value in ("Paragraph", "HtmlBlock", "TableCell"):
-                self._begin_leaf(at)
-                if value == "Paragraph":
-                    self._loosen()
-            elif value == "Item":
-                self._push("Item", {"task": None}, at)
-            elif value in ("TableHead", "TableRow"):
-                self._cells = []
-                if value == "TableRow":
-                    self._row_positions.append((len(self._row_positions), at))
+            self._start_plain(value, at)
             return
         ((kind, data),) = value.items()
         match kind:
             case "Link" | "Image":
-                self._ensure_leaf(at)
-                address = restore(data["dest_url"], self._base)
-                if kind == "Link":
-                    if data["link_type"] == "Email":
-                        address = f"mailto:{address}"
-                    self._links.append(address)
-                self._images.append((address, len(self._raw)))
+                self._start_link(kind, data, at)
             case "Heading":
                 self._begin_leaf(at)
             case "CodeBlock":
@@ -164,6 +145,34 @@ class Builder:
             case _:
                 self._end_implicit()
                 self._push(kind, {"start": data, "loose": False}, at)
+
+    def _start_plain(self, kind: str, at: int) -> None:
+        match kind:
+            case "Emphasis" | "Strong" | "Strikethrough":
+                self._ensure_leaf(at)
+                self._marks.append(_with(self._marks[-1], _MARKS[kind]))
+            case "Paragraph" | "HtmlBlock" | "TableCell":
+                self._begin_leaf(at)
+                if kind == "Paragraph":
+                    self._loosen()
+            case "Item":
+                self._push("Item", {"task": None}, at)
+            case "TableHead":
+                self._cells = []
+            case "TableRow":
+                self._cells = []
+                self._row_positions.append((len(self._row_positions), at))
+            case _:
+                raise AssertionError(f"the parser began a {kind}, which no option asked for")
+
+    def _start_link(self, kind: str, data: dict[str, Any], at: int) -> None:
+        self._ensure_leaf(at)
+        address = restore(data["dest_url"], self._base)
+        if kind == "Link":
+            if data["link_type"] == "Email":
+                address = f"mailto:{address}"
+            self._links.append(address)
+        self._images.append((address, len(self._raw)))
 
     def _end(self, value: Any) -> None:
         kind = value if isinstance(value, str) else next(iter(value))

@@ -1,5 +1,4 @@
-"""Raw spans to finished ones: stand-ins back to characters, neighbours joined, spoilers and a little HTML
-paired.
+"""Raw spans to finished ones: stand-ins become characters, neighbours one, spoilers are found.
 
 Spoilers (`||x||`), `<u>x</u>` and `<br>` are no Markdown: the parser leaves them in the text, whatever marks
 lie around them. Marks being flat, finding them here is a walk over the spans of one block.
@@ -18,7 +17,7 @@ RawSpan: TypeAlias = tuple[str, Marks, str, bool, int]
 """Text with stand-ins, marks, link, whether the link is a picture, offset in the source (-1: unknown)."""
 
 _OPENS: Final[dict[str, tuple[str, Mark]]] = {"u>": ("/u>", "underline"), "ins>": ("/ins>", "underline")}
-_CLOSES = frozenset(close for close, _ in _OPENS.values())
+_BARS: Final = "||"
 
 
 class Inline:
@@ -30,7 +29,7 @@ class Inline:
         self._token = re.compile(rf"\|\|(?!\|)|{less}(?:br ?/?|/?u|/?ins)>")
 
     def spans(self, raw: list[RawSpan], leaf_at: int) -> tuple[Spans, Positions]:
-        """Return the finished spans, and where their text stands in the source; `leaf_at` serves when empty."""
+        """Return the finished spans, and where their text stands in the source."""
         if any(self._has_token(span[0]) for span in raw):
             raw = self._paired(raw)
         spans: list[Span] = []
@@ -50,22 +49,22 @@ class Inline:
         return tuple(spans), tuple(positions) or ((0, leaf_at),)
 
     def _has_token(self, text: str) -> bool:
-        return "||" in text or (self._base != 0 and ">" in text and self._token.search(text) is not None)
+        return _BARS in text or (self._base != 0 and ">" in text and self._token.search(text) is not None)
 
     def _paired(self, raw: list[RawSpan]) -> list[RawSpan]:
-        """Return the spans with the tokens that have a partner taken out and what lies between them marked."""
+        """Return the spans without the tokens that have a partner, and what lies between those marked."""
         pieces = list(self._pieces(raw))
         added: dict[int, tuple[int, Mark]] = {}  # where a mark begins: where it ends, and which
         waiting: dict[str, tuple[int, Mark]] = {}  # the token that would close: where it was opened
         for index, (_piece, token) in enumerate(pieces):
-            if token in waiting and (token != "||" or _can_close(pieces, index)):
+            if token in waiting and (token != _BARS or _can_close(pieces, index)):
                 begin, mark = waiting.pop(token)
                 added[begin] = (index, mark)
             elif token in _OPENS:
                 close, mark = _OPENS[token]
                 waiting[close] = (index, mark)
-            elif token == "||" and _can_open(pieces, index):
-                waiting["||"] = (index, "spoiler")
+            elif token == _BARS and _can_open(pieces, index):
+                waiting[_BARS] = (index, "spoiler")
         return list(_with_marks(pieces, added))
 
     def _pieces(self, raw: list[RawSpan]) -> Iterator[tuple[RawSpan, str]]:
@@ -80,7 +79,7 @@ class Inline:
                 if match.start() > done:
                     yield (text[done : match.start()], marks, link, image, _later(at, done)), ""
                 found = match.group()
-                token = found if found == "||" else found[1:]
+                token = found if found == _BARS else found[1:]
                 if token.startswith("br"):
                     yield ("\n", marks, link, image, _later(at, match.start())), ""
                 else:
@@ -108,7 +107,7 @@ def _can_close(pieces: list[tuple[RawSpan, str]], index: int) -> bool:
     before = _before(pieces, index)
     after = pieces[index + 1][0][0][:1] if index + 1 < len(pieces) else " "
     return (
-        not before.isspace() and pieces[index - 1][1] != "||" and not (_is_word(before) and _is_word(after))
+        not before.isspace() and pieces[index - 1][1] != _BARS and not (_is_word(before) and _is_word(after))
     )
 
 

@@ -120,7 +120,7 @@ class Document:
 
 
 def leaves(blocks: tuple[Block, ...]) -> Iterator[Leaf]:
-    """Yield the blocks that hold text themselves, in reading order (an item without blocks yields nothing)."""
+    """Yield the blocks that hold text themselves, in reading order (an item without blocks is none)."""
     for block in blocks:
         match block:
             case Quote():

@@ -1,7 +1,6 @@
-"""Markdown to a document, parsed once: CommonMark, tables, strikethrough, task lists, spoilers, as models
-write it.
+"""Markdown to a document, parsed once: CommonMark with tables, strikethrough, task lists and spoilers.
 
-`prose.prepare` marks what must stay literal, pyromark (pulldown-cmark) reads the blocks and spans, `_Builder`
+`prose.prepare` marks what must stay literal, pyromark (pulldown-cmark) reads the blocks and spans, `Builder`
 turns its events into the frozen model. `parse_located` also returns where each piece of visible text stands
 in the source, which only a growing stream needs.
 """

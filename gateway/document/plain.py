@@ -1,4 +1,4 @@
-"""The visible text of a document: for look-ups, notifications, and the resend when a platform refuses markup."""
+"""The visible text of a document: for notifications, and for a resend when a platform refuses markup."""
 
 import unicodedata
 from typing import assert_never

@@ -1,5 +1,4 @@
-r"""Markdown as models write it: what CommonMark would misread is marked before the one parse, and unmarked
-after.
+r"""Markdown as models write it: what CommonMark would misread is marked before the one parse.
 
 Each character that has to stay literal is replaced, one for one, by a stand-in from a plane of Unicode that
 has no characters, so the parser sees a letter; after the parse the stand-ins become what they stood for, in
@@ -8,7 +7,7 @@ refuse to close there.
 
 What stays literal, besides the rows of DLV-4: `*` between letters or digits (`2*3*4`), `**` as a power
 (`x**2`), a single `~` ("5~10"), `<` unless it opens an autolink (models write about HTML, chats do not show
-it), `[^1]`, and what could format inside a bare address. `\\|` is remembered, so that it never opens a
+it), `[^1]`, and what could format inside a bare address. `\|` is remembered, so that it never opens a
 spoiler.
 """
 
@@ -19,9 +18,12 @@ from typing import Final
 _PLANES: Final = range(4, 14)  # unassigned in every version of Unicode so far
 _HIGH = re.compile("[\U00040000-\U000dffff]")
 
-_URL: Final = r"""https?://(?:[^\s<>()\[\]{}"`|\\^。、，；：！？）」』】》〉”’]|\([^\s<>()\[\]`|\\]*\))+(?<![*_~.,;:!?'])"""
+_URL: Final = (
+    r"""https?://(?:[^\s<>()\[\]{}"`|\\^。、，；：！？）」』】》〉”’]|\([^\s<>()\[\]`|\\]*\))+"""
+    r"(?<![*_~.,;:!?'])"
+)
 BARE_URL = re.compile(_URL)
-"""A bare web address: up to white space, a bracket or a quote, without the punctuation that ends a sentence."""
+"""A bare web address: up to white space, a bracket or a quote, without punctuation at its end."""
 
 # every branch begins with a fixed character: the engine skips to these instead of trying each position
 _SPECIAL = re.compile(
@@ -144,7 +146,7 @@ def _may_open_before(after: str) -> bool:
 def restore(text: str, base: int, *, code: bool = False) -> str:
     r"""Return the text with every stand-in replaced by what it stood for.
 
-    A remembered backslash (of `\\|`) is shown in code only.
+    A remembered backslash (of `\|`) is shown in code only.
     """
     if not base or text.isascii():
         return text

@@ -1,4 +1,4 @@
-"""Tables for readers without tables: aligned in a fixed-width block when narrow, else row by row as records."""
+"""Tables where there are none: aligned in a fixed-width block when narrow, else row by row as records."""
 
 from typing import Final
 
