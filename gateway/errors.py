@@ -1,19 +1,19 @@
 """Every error a caller acts upon, in one tree.
 
-    ParleyError
-    ├── ConfigError         the configuration is wrong: exit 78          (gateway.config)
-    ├── StateInUse          another process owns the state directory
-    ├── StoreUnavailable    the database cannot be opened or written
-    ├── Fenced              this runner lost its lane: stop, write nothing
-    ├── AdapterError        an adapter's connection
-    │   ├── AccessRefused   the platform refuses the account (token, missing right): a person must act
-    │   └── ConnectionLost  anything that a reconnect may mend
-    └── SendError           one message, raised by `Adapter.send` and its siblings
-        ├── RateLimited     wait `retry_after_s`, then the same again
-        ├── NotSent         certainly not sent (no connection, refused before it was read): try again
-        ├── OutcomeUnknown  it may or may not have been sent (time-out, lost answer)
-        ├── TargetGone      this chat will never take it (blocked, kicked, deleted)
-        └── MessageRejected the platform refuses this very message; `markup` if for its formatting alone
+ParleyError
+├── ConfigError         the configuration is wrong: exit 78          (gateway.config)
+├── StateInUse          another process owns the state directory
+├── StoreUnavailable    the database cannot be opened or written
+├── Fenced              this runner lost its lane: stop, write nothing
+├── AdapterError        an adapter's connection
+│   ├── AccessRefused   the platform refuses the account (token, missing right): a person must act
+│   └── ConnectionLost  anything that a reconnect may mend
+└── SendError           one message, raised by `Adapter.send` and its siblings
+    ├── RateLimited     wait `retry_after_s`, then the same again
+    ├── NotSent         certainly not sent (no connection, refused before it was read): try again
+    ├── OutcomeUnknown  it may or may not have been sent (time-out, lost answer)
+    ├── TargetGone      this chat will never take it (blocked, kicked, deleted)
+    └── MessageRejected the platform refuses this very message; `markup` if for its formatting alone
 """
 
 

@@ -1,0 +1,46 @@
+"""Who may do what: one answer for messages, edits, buttons and commands. Deny is the default.
+
+Entries name ids, never names: `123` a user, `chat:-100…` a chat that admits its members, `*` everybody. In a
+direct chat the person must be listed, anywhere else the chat: a listed person in an unlisted group is ignored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gateway.source import SessionSource
+
+Role = Literal["admin", "user"]
+Action = Literal["message", "edit", "press", "command"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessLists:
+    """One platform's lists, as configured."""
+
+    allow: frozenset[str] = frozenset()
+    admins: frozenset[str] = frozenset()
+
+
+class Access:
+    """Decides from the lists alone; `operators` are platforms whose users own this machine (a terminal)."""
+
+    def __init__(self, lists: Mapping[str, AccessLists], *, operators: frozenset[str] = frozenset()) -> None:
+        self._lists = lists
+        self._operators = operators
+
+    def authorize(self, actor: SessionSource, action: Action) -> Role | None:
+        """The role in which `actor` may do this here, or None.
+
+        All actions ask the same of a stranger; what a role may do beyond that its own place decides.
+        """
+        del action
+        if actor.platform in self._operators:
+            return "admin"
+        lists = self._lists.get(actor.platform, AccessLists())
+        if actor.user_id in lists.admins:
+            return "admin"
+        if "*" in lists.allow:
+            return "user"
+        listed = actor.user_id if actor.kind == "dm" else f"chat:{actor.chat_id}"
+        return "user" if listed in lists.allow else None

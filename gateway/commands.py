@@ -1,0 +1,228 @@
+"""What people can tell the gateway itself: `/stop`, `/new`, `/status` and the like.
+
+Commands are control input: they never wait behind the turn they act on, and run inside the transaction that
+stores their message. Each returns what to answer.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never, get_args
+
+from gateway.access import Role
+from gateway.clock import Clock, to_ms, utc_now
+from gateway.delivery import Delivery
+from gateway.messages import InboundMessage, Target
+from gateway.requests import Actor, Desk, Prompt
+from gateway.requests.cards import one_line
+from gateway.session_store import SessionStore
+from gateway.store import lanes, outbox, turns
+from gateway.store import requests as request_rows
+from gateway.store.lanes import Head, Lane
+from gateway.store.outbox import Draft, dest_of
+from gateway.store.requests import RequestState
+from gateway.store.tx import Tx
+from gateway.turn_queue import TurnQueue
+
+Name = Literal["start", "help", "new", "stop", "status", "whoami", "approve", "deny", "again"]
+
+HELP: dict[Name, str] = {
+    "start": "say hello",
+    "help": "this list",
+    "new": "begin a new conversation; what runs is stopped, what waits is dropped",
+    "stop": "stop what runs now (/stop all drops what waits, too)",
+    "status": "what runs, what waits, which tools are there",
+    "whoami": "your ids, as an allow-list needs them",
+    "approve": "let the tool run that waits for you, once",
+    "deny": "do not let it run (/deny REASON tells the agent why)",
+    "again": "show again what may not have arrived",
+}
+
+_COMMAND = re.compile(r"/([a-z_]{1,32})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A recognised command with the rest of its line; `name` may be one nobody knows."""
+
+    name: str
+    argument: str = ""
+
+
+def parse_command(text: str) -> Command | None:
+    """The command a text is, or None for ordinary words (also for a path such as `/etc/hosts`)."""
+    found = _COMMAND.fullmatch(text.strip())
+    return Command(name=found[1].lower(), argument=(found[2] or "").strip()) if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A command with all it acts on: who said it, in which role, in which lane (None: nobody spoke there yet)."""
+
+    command: Command
+    message: InboundMessage
+    role: Role
+    lane: Lane | None
+
+    @property
+    def target(self) -> Target:
+        """Where the answer goes."""
+        return Target.of(self.message.source)
+
+
+class Commands:
+    """See the module."""
+
+    def __init__(
+        self,
+        *,
+        sessions: SessionStore,
+        desk: Desk,
+        delivery: Delivery,
+        queue: TurnQueue,
+        tools_status: Callable[[], Sequence[str]],
+        clock: Clock = utc_now,
+    ) -> None:
+        self._sessions = sessions
+        self._desk = desk
+        self._delivery = delivery
+        self._queue = queue
+        self._tools_status = tools_status
+        self._clock = clock
+
+    def run(self, tx: Tx, order: Order) -> str:
+        """Carry an order out; returns the answer."""
+        name = order.command.name
+        if name not in get_args(Name):
+            return f"I do not know /{name}. /help lists what I know."
+        known: Name = name  # type: ignore[assignment]
+        match known:
+            case "start":
+                return "Hello! Write me anything; /help lists the commands."
+            case "help":
+                return "\n".join(f"/{each} – {what}" for each, what in HELP.items())
+            case "whoami":
+                return _whoami(order)
+            case "new":
+                return self._new(tx, order)
+            case "stop":
+                return self._stop(tx, order)
+            case "status":
+                return self._status(tx, order)
+            case "approve":
+                return self._decide(tx, order, "approved")
+            case "deny":
+                return self._decide(tx, order, "denied")
+            case "again":
+                return self._again(tx, order)
+            case _ as never:
+                assert_never(never)
+
+    def _new(self, tx: Tx, order: Order) -> str:
+        if order.lane is None:
+            return "This is a new conversation already."
+        now_ms = to_ms(self._clock())
+        stopped = self._stop_head(tx, order, "reset")
+        dropped = turns.drop_queued(tx, order.lane.id, now_ms)
+        self._sessions.reset(tx, order.lane, reason="reset", now_ms=now_ms)
+        words = ["A new conversation begins; what I remember of you stays."]
+        if stopped:
+            words.append("What was running is stopped.")
+        if dropped:
+            words.append(f"{_messages(dropped)} that waited {'is' if dropped == 1 else 'are'} dropped.")
+        return " ".join(words)
+
+    def _stop(self, tx: Tx, order: Order) -> str:
+        if order.lane is None:
+            return "Nothing is running."
+        stopped = self._stop_head(tx, order, "stop")
+        drop = order.command.argument.lower() == "all"
+        dropped = turns.drop_queued(tx, order.lane.id, to_ms(self._clock())) if drop else 0
+        waiting = turns.open_count(tx, order.lane.id) - int(stopped)
+        words = ["Stopped." if stopped else "Nothing is running."]
+        if dropped:
+            words.append(f"{_messages(dropped)} that waited {'is' if dropped == 1 else 'are'} dropped.")
+        elif stopped and waiting > 0:
+            words.append(
+                f"{_messages(waiting)} waiting {'runs' if waiting == 1 else 'run'} next (/stop all drops them)."
+            )
+        return " ".join(words)
+
+    def _stop_head(self, tx: Tx, order: Order, how: turns.Stop) -> bool:
+        assert order.lane is not None
+        lane_id = order.lane.id
+        open_turns = turns.open_turns(tx, lane_id)
+        if not open_turns or open_turns[0][1] == "queued":
+            return False
+        turn_id, _ = open_turns[0]
+        self._desk.close_turn(tx, turn_id, order.message.source.user_name or order.message.source.user_id)
+        head = turns.ask_to_stop(tx, turn_id, how, to_ms(self._clock()))
+        tx.after_commit(lambda: self._cut_or_kick(lane_id, head))
+        return True
+
+    def _cut_or_kick(self, lane_id: int, head: Head | None) -> None:
+        if not self._queue.cut(lane_id, "stop") and head is not None:
+            self._queue.kick(head)
+
+    def _decide(self, tx: Tx, order: Order, state: RequestState) -> str:
+        request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
+        if request is None:
+            return "Nothing waits for an answer here."
+        actor = Actor.of(order.message.source, is_admin=order.role == "admin")
+        reason = f"{actor.name} denied this: {order.command.argument}" if order.command.argument else None
+        return self._desk.decide(tx, request, state, actor, reason if state == "denied" else None).text
+
+    def _status(self, tx: Tx, order: Order) -> str:
+        lines = [self._turns_line(tx, order.lane)]
+        request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
+        if request is not None:
+            lines.append(f"Waits for an answer: {one_line(Prompt.from_json(request.prompt))}")
+        lost = len(outbox.unknown(tx, dest_of(order.target)))
+        if lost:
+            lines.append(f"{_messages(lost)} of mine may not have arrived; /again shows them.")
+        return "\n".join([*lines, *self._tools_status()])
+
+    def _turns_line(self, tx: Tx, lane: Lane | None) -> str:
+        states = [state for _, state in turns.open_turns(tx, lane.id)] if lane else []
+        if not states:
+            return "Nothing is running."
+        words = {
+            "queued": "waiting for a free place",
+            "ready": "about to go on",
+            "waiting": "waiting for a person",
+        }
+        behind = len(states) - 1
+        return f"One message is {words.get(states[0], 'being answered')}, {behind} wait behind it."
+
+    def _again(self, tx: Tx, order: Order) -> str:
+        lost = outbox.unknown(tx, dest_of(order.target))
+        for row_id, message, kind, turn_id, request_id in lost:
+            outbox.again(tx, row_id)
+            self._delivery.post_notice(tx, order.target, "↻ Again, this may be a repeat:")
+            self._delivery.post(
+                tx,
+                Draft(
+                    target=order.target,
+                    kind=kind,
+                    body=message.body,
+                    buttons=message.buttons,
+                    idem_key=self._delivery.draft_key(),
+                    turn_id=turn_id,
+                    request_id=request_id,
+                ),
+            )
+        return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
+
+
+def _whoami(order: Order) -> str:
+    source = order.message.source
+    lines = [
+        f"You are {source.user_name or 'nameless'}, user id {source.user_id} on {source.platform}.",
+        f"This chat is chat:{source.chat_id} ({source.kind}), I am account {source.account}.",
+        f"Your role is {order.role}.",
+    ]
+    return "\n".join(lines)
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count} messages"

@@ -1,0 +1,105 @@
+"""The configuration as each part wants it: plain values, so that no part below depends on `config`."""
+
+from datetime import time
+from zoneinfo import ZoneInfo
+
+from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
+from gateway.access import AccessLists
+from gateway.config import Config, SessionSettings
+from gateway.intake import IntakeSettings
+from gateway.requests.policy import ApprovalPolicy
+from gateway.session_store import ResetPolicy
+from gateway.source import SessionScope
+
+
+def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
+    """Agents, models, tool servers and their bounds."""
+    return AgentSettings(
+        agents={
+            name: AgentProfile(
+                model=agent.model, instructions=agent.instructions, tools=agent.tools, skills=agent.skills
+            )
+            for name, agent in config.agents.items()
+        },
+        models={
+            name: ModelProfile(
+                provider=model.provider,
+                model=model.model or "",
+                base_url=model.base_url,
+                api_key=model.api_key.get_secret_value() if model.api_key else None,
+                context_window=model.context_window,
+                fallback=model.fallback,
+                settings=model.settings,
+                first_event_timeout_s=model.first_event_timeout_s,
+                timeout_s=model.timeout_s,
+            )
+            for name, model in config.models.items()
+        },
+        state_dir=config.state_dir,
+        mcp_servers={
+            name: McpServer(
+                command=server.command,
+                args=server.args,
+                env={key: value.get_secret_value() for key, value in server.env.items()},
+                cwd=server.cwd,
+                url=server.url,
+                headers={key: value.get_secret_value() for key, value in server.headers.items()},
+            )
+            for name, server in config.mcp_servers.items()
+        },
+        tools=ToolRules(
+            read_only=config.tools.read_only,
+            idempotent=config.tools.idempotent,
+            timeout_s=config.tools.timeout_s,
+            result_limit=config.tools.result_limit,
+            connect_timeout_s=config.tools.connect_timeout_s,
+        ),
+        budget=config.turns.budget,
+        demo_delay_s=demo_delay_s,
+    )
+
+
+def access_lists(config: Config) -> dict[str, AccessLists]:
+    """The allow-lists and admins of each platform."""
+    access = config.access
+    return {
+        platform: AccessLists(
+            allow=frozenset(access.allow.get(platform, ())), admins=frozenset(access.admins.get(platform, ()))
+        )
+        for platform in {*access.allow, *access.admins}
+    }
+
+
+def approval_policy(config: Config) -> ApprovalPolicy:
+    """Which tools may run without asking."""
+    approvals = config.approvals
+    return ApprovalPolicy(default=approvals.default, allow=approvals.allow, deny=approvals.deny)
+
+
+def reset_policy(sessions: SessionSettings) -> ResetPolicy:
+    """When sessions expire."""
+    daily_at: time = sessions.daily_at
+    return ResetPolicy(
+        mode=sessions.reset, idle_s=sessions.idle_s, daily_at=daily_at, timezone=ZoneInfo(sessions.timezone)
+    )
+
+
+def session_scope(sessions: SessionSettings) -> SessionScope:
+    """Who shares a session."""
+    return SessionScope(group=sessions.group, thread=sessions.thread)
+
+
+def intake_settings(config: Config) -> IntakeSettings:
+    """How messages are taken in, with what differs per platform and chat."""
+    sessions = config.sessions
+    return IntakeSettings(
+        lane_size=config.queue.lane_size,
+        max_age_s=config.delivery.inbound_max_age_s,
+        bots=config.access.bots,
+        scope=session_scope(sessions),
+        scopes={name: session_scope(sessions.on(name)) for name in sessions.platforms},
+        resets={name: reset_policy(sessions.on(name)) for name in sessions.platforms},
+        groups=config.access.groups,
+        chat_groups={name: chat.groups for name, chat in config.chats.items() if chat.groups is not None},
+        chat_agents={name: chat.agent for name, chat in config.chats.items() if chat.agent is not None},
+    )

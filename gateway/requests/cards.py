@@ -1,0 +1,205 @@
+"""What an approval card says: a document made of literal texts, so that nothing a model wrote can become markup.
+
+Short arguments are always shown whole; long ones keep their head and tail, with the number of hidden characters
+between, until the card fits its platform.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gateway.chunking import shorten_middle
+from gateway.document import Block, Document, bullets, code_block, document, paragraph, plain, span
+from gateway.store.requests import RequestState
+
+Measure = Callable[[Document], int]
+
+LEAST_KEPT = 60
+"""Characters of an argument that are shown even on the smallest card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptCall:
+    """One call of the queue as people see it: arguments with secrets masked."""
+
+    call_id: str
+    server: str
+    tool: str
+    args: Mapping[str, object]
+
+    @property
+    def ref(self) -> str:
+        """`server/tool`."""
+        return f"{self.server}/{self.tool}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a request's card shows: the round's queue, which call is asked about (0-based), who may answer."""
+
+    queue: tuple[PromptCall, ...]
+    current: int
+    asked: str
+
+    @property
+    def call(self) -> PromptCall:
+        """The call in question."""
+        return self.queue[self.current]
+
+    def to_json(self) -> str:
+        """As `requests.prompt` holds it."""
+        return json.dumps(
+            {
+                "queue": [[c.call_id, c.server, c.tool, dict(c.args)] for c in self.queue],
+                "current": self.current,
+                "asked": self.asked,
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Prompt":
+        """Back from the column."""
+        raw = json.loads(text)
+        return cls(
+            queue=tuple(PromptCall(call_id=i, server=s, tool=t, args=a) for i, s, t, a in raw["queue"]),
+            current=raw["current"],
+            asked=raw["asked"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A card that fits; `hidden` is how many characters of the arguments it does not show."""
+
+    body: Document
+    hidden: int
+
+
+def open_card(prompt: Prompt, *, minutes: int, measure: Measure, limit: int) -> Card:
+    """The card of a pending request."""
+    footer = f"Only {prompt.asked} may answer, within {minutes} min. No answer counts as no."
+    return _fitting(prompt, f"Approval needed{_place(prompt)}", footer, measure=measure, limit=limit)
+
+
+def settled_card(
+    prompt: Prompt,
+    state: RequestState,
+    *,
+    by: str,
+    at: datetime,
+    progress: str,
+    measure: Measure,
+    limit: int,
+) -> Card:
+    """The card of a settled request: what was decided, by whom, when, and how the call fares (`progress`)."""
+    when = at.astimezone(UTC).strftime("%H:%M UTC")
+    match state:
+        case "approved":
+            title = f"✅ Approved by {by} at {when}{progress and ' · ' + progress}"
+        case "denied":
+            title = f"❌ Denied by {by} at {when}"
+        case "expired":
+            title = f"⌛ Expired at {when}: nobody answered, so it was not run"
+        case _:
+            title = f"⏹ Closed at {when}: not run"
+    return _fitting(prompt, title, "", measure=measure, limit=limit)
+
+
+def reminder(prompt: Prompt, *, kept: int, measure: Measure, limit: int) -> Document:
+    """The request repeated, for somebody who wrote instead of answering."""
+    title = f"Answer the open request first. Your message is kept ({kept} waiting)."
+    return _fitting(prompt, title, "", measure=measure, limit=limit).body
+
+
+def whole_call(prompt: Prompt) -> Document:
+    """All arguments of the call in full; may be longer than one message."""
+    return document(_tool_line(prompt), code_block(_pretty(prompt.call.args), "json"))
+
+
+def one_line(prompt: Prompt) -> str:
+    """The call in a few words, for lists and short notices."""
+    args = ", ".join(f"{name}={_value(value)}" for name, value in prompt.call.args.items())
+    text, _ = shorten_middle(args, 80)
+    return f"{prompt.call.ref}({text})"
+
+
+def _fitting(prompt: Prompt, title: str, footer: str, *, measure: Measure, limit: int) -> Card:
+    keep = limit
+    while True:
+        card = _card(prompt, title, footer, keep)
+        if measure(card.body) <= limit or keep <= LEAST_KEPT:
+            return card
+        keep = max(LEAST_KEPT, keep * 2 // 3)
+
+
+def _card(prompt: Prompt, title: str, footer: str, keep: int) -> Card:
+    short: list[str] = []
+    tall: list[Block] = []
+    hidden = 0
+    for name, value in prompt.call.args.items():
+        label = _visible(shorten_middle(name, LEAST_KEPT)[0]).replace("\n", "\\n")
+        shown, cut = shorten_middle(_visible(_value(value)), keep)
+        hidden += cut
+        if (
+            len(shown.splitlines()) > 1
+        ):  # in a block of its own: a line of it must not pass for another argument
+            tall += [paragraph(span(label, "bold")), code_block(shown)]
+        else:
+            short.append(f"{label}: {shown}")
+    blocks: list[Block] = [paragraph(span(title, "bold")), _tool_line(prompt)]
+    if short:
+        blocks.append(code_block("\n".join(short)))
+    blocks += tall
+    if not prompt.call.args:
+        blocks.append(paragraph("no arguments"))
+    if hidden:
+        blocks.append(paragraph(span(f"{hidden} characters are hidden above.", "italic")))
+    if len(prompt.queue) > 1:
+        blocks.append(bullets(*_queue_lines(prompt)))
+    if footer:
+        blocks.append(paragraph(span(footer, "italic")))
+    return Card(body=document(*blocks), hidden=hidden)
+
+
+def _tool_line(prompt: Prompt) -> Block:
+    call = prompt.call
+    return paragraph("Tool ", span(call.tool, "code"), " of ", span(call.server, "code"))
+
+
+def _queue_lines(prompt: Prompt) -> list[str]:
+    marks = [
+        ("✔ " if n < prompt.current else "▶ " if n == prompt.current else "… ")
+        for n in range(len(prompt.queue))
+    ]
+    lines = [mark + call.ref for mark, call in zip(marks, prompt.queue, strict=True)]
+    if len(lines) <= 12:
+        return lines
+    return [*lines[:11], f"… and {len(lines) - 11} more"]
+
+
+def _place(prompt: Prompt) -> str:
+    return f" ({prompt.current + 1} of {len(prompt.queue)})" if len(prompt.queue) > 1 else ""
+
+
+# Direction marks and invisible characters can make a command read as another one: they are shown as escapes.
+_DECEIVING = re.compile("[\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\x85]")
+
+
+def _visible(text: str) -> str:
+    return _DECEIVING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else value
+
+
+def _pretty(args: Mapping[str, object]) -> str:
+    return json.dumps(dict(args), ensure_ascii=False, indent=2)
+
+
+def as_text(body: Document) -> str:
+    """A card's visible words, for platforms and logs that have nothing else."""
+    return plain(body)

@@ -1,0 +1,19 @@
+"""Tells systemd how the daemon is (`Type=notify`); silent where systemd did not start it.
+
+Source of the protocol: sd_notify(3).
+"""
+
+import os
+import socket
+
+
+def notify(state: str) -> None:
+    """Send one state such as "READY=1" or "STOPPING=1"."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    if address.startswith("@"):  # an abstract socket is written with a leading NUL
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
+        sock.connect(address)
+        sock.sendall(state.encode())

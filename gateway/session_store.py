@@ -1,0 +1,145 @@
+"""Sessions: which conversation a lane is in now, and when a new one begins.
+
+A lane has many sessions over time. A reset gives a new id; the old session stays readable, a turn that still
+runs belongs to it. What is remembered about a person outlives every session.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from gateway.clock import to_ms
+from gateway.messages import Target
+from gateway.store import lanes, turns
+from gateway.store.lanes import Lane
+from gateway.store.tx import Tx
+
+ResetMode = Literal["idle", "daily", "both", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetPolicy:
+    """When a session expires: after `idle_s` without activity, at `daily_at` in `timezone`, both or never."""
+
+    mode: ResetMode = "idle"
+    idle_s: float = 86_400
+    daily_at: time = time(4, 0)
+    timezone: ZoneInfo = ZoneInfo("UTC")
+
+    def is_expired(self, last_active: datetime, now: datetime) -> bool:
+        """Whether a session last active then is over now; both times are aware."""
+        idle = (now - last_active).total_seconds() >= self.idle_s
+        daily = last_active < self._last_boundary(now)
+        match self.mode:
+            case "idle":
+                return idle
+            case "daily":
+                return daily
+            case "both":
+                return idle or daily
+            case "none":
+                return False
+
+    def _last_boundary(self, now: datetime) -> datetime:
+        # Wall-clock arithmetic in the zone: on the days the clocks change, 04:00 is still 04:00.
+        local = now.astimezone(self.timezone)
+        boundary = datetime.combine(local.date(), self.daily_at, tzinfo=self.timezone)
+        if boundary > local:
+            boundary = datetime.combine(local.date() - timedelta(days=1), self.daily_at, tzinfo=self.timezone)
+        return boundary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The current session of a lane; `expired`: the one before was just ended by the policy, with content."""
+
+    id: int
+    lane: Lane
+    is_new: bool = False
+    expired: bool = False
+
+
+class SessionStore:
+    """Finds, makes and resets sessions, inside the caller's transaction."""
+
+    def __init__(self, policy: ResetPolicy) -> None:
+        self._policy = policy
+
+    def get_or_create(
+        self,
+        tx: Tx,
+        *,
+        key: str,
+        target: Target,
+        subject: str,
+        now: datetime,
+        policy: ResetPolicy | None = None,
+    ) -> Session:
+        """The session in which a message of `subject` (platform:user) belongs.
+
+        None yet → a new one; expired (never while a turn is open) → a new one, memory kept; else the current.
+        Holds the lane's row, so that one key has one session, also between processes. The point from which
+        facts about `subject` are extracted is set here, before the first message is stored.
+        """
+        now_ms = to_ms(now)
+        lane = lanes.lock(tx, key, target, now_ms)
+        tx.run(
+            "INSERT INTO memory_baselines (subject, extract_from) VALUES (:subject, :now) ON CONFLICT DO NOTHING",
+            subject=subject,
+            now=now_ms,
+        )
+        if lane.session_id is None:
+            return Session(id=self._start(tx, lane, now_ms), lane=lane, is_new=True)
+        if self._is_over(tx, lane, now, policy or self._policy):
+            had_content = self._has_turns(tx, lane.session_id)
+            return Session(
+                id=self.reset(tx, lane, reason="expired", now_ms=now_ms),
+                lane=lane,
+                is_new=True,
+                expired=had_content,
+            )
+        tx.run("UPDATE sessions SET last_active_at = :now WHERE id = :id", now=now_ms, id=lane.session_id)
+        return Session(id=lane.session_id, lane=lane)
+
+    def reset(self, tx: Tx, lane: Lane, *, reason: str, now_ms: int) -> int:
+        """End the lane's session and begin a new one; returns the new id."""
+        tx.run(
+            "UPDATE sessions SET ended_at = :now, end_reason = :reason WHERE id = :id AND ended_at IS NULL",
+            now=now_ms,
+            reason=reason,
+            id=lane.session_id,
+        )
+        return self._start(tx, lane, now_ms)
+
+    def _start(self, tx: Tx, lane: Lane, now_ms: int) -> int:
+        row = tx.row(
+            "INSERT INTO sessions (lane_id, started_at, last_active_at) VALUES (:lane, :now, :now) RETURNING id",
+            lane=lane.id,
+            now=now_ms,
+        )
+        assert row is not None
+        lanes.set_session(tx, lane.id, row["id"])
+        return int(row["id"])
+
+    def _is_over(self, tx: Tx, lane: Lane, now: datetime, policy: ResetPolicy) -> bool:
+        row = tx.row("SELECT last_active_at FROM sessions WHERE id = :id", id=lane.session_id)
+        if row is None:
+            return True
+        last_active = datetime.fromtimestamp(row["last_active_at"] / 1000, tz=now.tzinfo)
+        return policy.is_expired(last_active, now) and turns.open_count(tx, lane.id) == 0
+
+    def _has_turns(self, tx: Tx, session_id: int) -> bool:
+        return tx.row("SELECT 1 AS x FROM turns WHERE session_id = :id LIMIT 1", id=session_id) is not None
+
+
+def touch(tx: Tx, session_id: int, now_ms: int) -> None:
+    """Keep the session's last activity: also an answer counts."""
+    tx.run("UPDATE sessions SET last_active_at = :now WHERE id = :id", now=now_ms, id=session_id)
+
+
+def give_title(tx: Tx, session_id: int, question: str) -> None:
+    """Name the session after its first question, once."""
+    words = " ".join(question.split())
+    title = words if len(words) <= 60 else words[:59].rstrip() + "…"
+    tx.run("UPDATE sessions SET title = :title WHERE id = :id AND title IS NULL", title=title, id=session_id)

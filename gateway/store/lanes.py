@@ -1,0 +1,173 @@
+"""Lanes: a session key's queue. Its row gives order (`next_seq`), exclusivity (`active`) and the fence (`epoch`).
+
+`active` is set while somebody shall run the lane's head, or while its head waits for a person; whoever sets it
+owes a kick. Only the head, the lowest open turn, may run.
+"""
+
+from dataclasses import dataclass
+
+from gateway.errors import Fenced
+from gateway.messages import Target
+from gateway.store.tx import Row, Tx
+
+OPEN_STATES = "('queued', 'running', 'waiting', 'ready')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A lane's row as it was read; `session_id` is None only before its first session."""
+
+    id: int
+    session_id: int | None
+    target: Target
+    full_told: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The turn at the head of a lane that may run now; `resumed`: it ran before and goes before new ones."""
+
+    lane_id: int
+    requester: str
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """A runner's right to write a turn: void as soon as the lane's epoch moved on."""
+
+    lane_id: int
+    turn_id: int
+    epoch: int
+
+    def hold(self, tx: Tx, now_ms: int) -> None:
+        """Lock the lane for this transaction.
+
+        Raises:
+            Fenced: someone else runs the lane by now.
+        """
+        if not tx.run(
+            "UPDATE lanes SET updated_at = :now WHERE id = :lane AND epoch = :epoch",
+            now=now_ms,
+            lane=self.lane_id,
+            epoch=self.epoch,
+        ):
+            raise Fenced(f"lane {self.lane_id} is at another epoch than {self.epoch}")
+
+
+def lock(tx: Tx, key: str, target: Target, now_ms: int) -> Lane:
+    """Find or make the lane of a session key, and hold its row until the transaction ends."""
+    row = tx.row(
+        "INSERT INTO lanes (key, platform, account, chat_id, thread_id, updated_at)"
+        " VALUES (:key, :platform, :account, :chat, :thread, :now)"
+        " ON CONFLICT (key) DO UPDATE SET updated_at = :now"
+        " RETURNING id, session_id, full_told, platform, account, chat_id, thread_id",
+        key=key,
+        platform=target.platform,
+        account=target.account,
+        chat=target.chat_id,
+        thread=target.thread_id,
+        now=now_ms,
+    )
+    assert row is not None
+    return _lane(row)
+
+
+def find(tx: Tx, key: str) -> Lane | None:
+    """The lane of a session key, if anybody ever wrote there."""
+    row = tx.row(
+        "SELECT id, session_id, full_told, platform, account, chat_id, thread_id FROM lanes WHERE key = :key",
+        key=key,
+    )
+    return _lane(row) if row else None
+
+
+def get(tx: Tx, lane_id: int) -> Lane:
+    """A lane by its id."""
+    row = tx.row(
+        "SELECT id, session_id, full_told, platform, account, chat_id, thread_id FROM lanes WHERE id = :id",
+        id=lane_id,
+    )
+    assert row is not None
+    return _lane(row)
+
+
+def next_seq(tx: Tx, lane_id: int) -> tuple[int, bool]:
+    """Draw the next place in the lane and mark it active; returns (seq, whether it was active before)."""
+    row = tx.row(
+        "UPDATE lanes SET was_active = active, active = 1, full_told = 0, next_seq = next_seq + 1"
+        " WHERE id = :id RETURNING next_seq - 1 AS seq, was_active",
+        id=lane_id,
+    )
+    assert row is not None
+    return int(row["seq"]), bool(row["was_active"])
+
+
+def set_session(tx: Tx, lane_id: int, session_id: int) -> None:
+    """Make `session_id` the lane's current session."""
+    tx.run("UPDATE lanes SET session_id = :session WHERE id = :id", session=session_id, id=lane_id)
+
+
+def say_full(tx: Tx, lane_id: int) -> None:
+    """Remember that the sender was told that the lane is full; forgotten with the next turn taken."""
+    tx.run("UPDATE lanes SET full_told = 1 WHERE id = :id", id=lane_id)
+
+
+def wake(tx: Tx, lane_id: int) -> Head | None:
+    """Mark the lane active if its head may run; returns that head, for the kick that is then owed."""
+    head = head_of(tx, lane_id)
+    if head is not None:
+        tx.run("UPDATE lanes SET active = 1 WHERE id = :id", id=lane_id)
+    return head
+
+
+def head_of(tx: Tx, lane_id: int) -> Head | None:
+    """The lane's head if it may run: None for an empty lane and while the head waits for a person."""
+    row = tx.row(
+        f"SELECT requester, state FROM turns WHERE lane_id = :id AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
+        id=lane_id,
+    )
+    if row is None or row["state"] == "waiting":
+        return None
+    return Head(lane_id=lane_id, requester=row["requester"], resumed=row["state"] != "queued")
+
+
+def release(tx: Tx, lane_id: int) -> Head | None:
+    """Give the lane up after a turn: stays active for a head that may run (returned), else rests."""
+    head = head_of(tx, lane_id)
+    waiting = head is None and tx.row(
+        "SELECT 1 AS x FROM turns WHERE lane_id = :id AND state = 'waiting' LIMIT 1", id=lane_id
+    )
+    tx.run(
+        "UPDATE lanes SET active = :active, owner = NULL WHERE id = :id",
+        active=int(head is not None or bool(waiting)),
+        id=lane_id,
+    )
+    return head
+
+
+def runnable(tx: Tx) -> list[Head]:
+    """All heads that may run, oldest first: what a start and the sweep have to kick."""
+    rows = tx.rows(
+        "SELECT t.lane_id, t.requester, t.state FROM turns t"
+        f" WHERE t.state IN ('queued', 'running', 'ready') AND t.seq = (SELECT MIN(o.seq) FROM turns o"
+        f" WHERE o.lane_id = t.lane_id AND o.state IN {OPEN_STATES}) ORDER BY t.id"
+    )
+    return [
+        Head(lane_id=row["lane_id"], requester=row["requester"], resumed=row["state"] != "queued")
+        for row in rows
+    ]
+
+
+def _lane(row: Row) -> Lane:
+    return Lane(
+        id=row["id"],
+        session_id=row["session_id"],
+        full_told=bool(row["full_told"]),
+        target=Target(
+            platform=row["platform"],
+            account=row["account"],
+            chat_id=row["chat_id"],
+            thread_id=row["thread_id"],
+        ),
+    )

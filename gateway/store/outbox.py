@@ -1,0 +1,298 @@
+"""The outbox: one row per message to show, in order per destination, each in a state that survives a crash.
+
+    queued ──claim──▶ sending ──▶ sent
+       ▲                 ├──▶ failed   (refused for good; never blocks the next)
+       └──── retry ──────┼
+                         └──▶ unknown  (no answer: maybe shown, maybe not)
+
+`sending` is committed before the request goes out, so a crash in between is seen afterwards.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from gateway.document import Document, from_json, to_json
+from gateway.messages import Button, OutboundMessage, Target
+from gateway.store.tx import Row, Tx
+
+Kind = Literal["text", "card", "notice", "edit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A message to be put into the outbox.
+
+    `part` names it within its turn, so that it can only be put there once. `request_id`: a card that shows this
+    request. `edits`: the outbox row whose message this one replaces (newer edits supersede unsent older ones).
+    """
+
+    target: Target
+    kind: Kind
+    body: Document
+    idem_key: str
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    reply_to: str | None = None
+    turn_id: int | None = None
+    part: str | None = None
+    request_id: int | None = None
+    edits: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A row in state `sending`: `message` is what to show; `edits` the platform id of the message to replace."""
+
+    id: int
+    kind: Kind
+    message: OutboundMessage
+    attempts: int
+    turn_id: int | None
+    edits: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotYet:
+    """Nothing of this destination may go out before `at_ms`."""
+
+    at_ms: int
+
+
+def dest_of(target: Target) -> str:
+    """The destination's name: order is kept and waits are counted within one."""
+    return json.dumps([target.platform, target.account, target.chat_id, target.thread_id])
+
+
+def target_of(dest: str) -> Target:
+    """Back from `dest_of`."""
+    platform, account, chat_id, thread_id = json.loads(dest)
+    return Target(platform=platform, account=account, chat_id=chat_id, thread_id=thread_id)
+
+
+def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
+    """Queue a draft; returns the row's id, or None if its turn has this part already."""
+    dest = dest_of(draft.target)
+    place = tx.row(
+        "INSERT INTO destinations (dest, platform, account, next_seq) VALUES (:dest, :platform, :account, 2)"
+        " ON CONFLICT (dest) DO UPDATE SET next_seq = destinations.next_seq + 1 RETURNING next_seq - 1 AS seq",
+        dest=dest,
+        platform=draft.target.platform,
+        account=draft.target.account,
+    )
+    assert place is not None
+    if draft.edits is not None:
+        tx.run(
+            "UPDATE outbox SET state = 'failed', error = 'superseded', settled_at = :now"
+            " WHERE edits = :edits AND state = 'queued'",
+            now=now_ms,
+            edits=draft.edits,
+        )
+    row = tx.row(
+        "INSERT INTO outbox (dest, dest_seq, turn_id, part, kind, payload, idem_key, request_id, edits, state,"
+        " created_at) VALUES (:dest, :seq, :turn, :part, :kind, :payload, :key, :request, :edits, 'queued', :now)"
+        " ON CONFLICT (turn_id, part) DO NOTHING RETURNING id",
+        dest=dest,
+        seq=place["seq"],
+        turn=draft.turn_id,
+        part=draft.part,
+        kind=draft.kind,
+        payload=_payload(draft),
+        key=draft.idem_key,
+        request=draft.request_id,
+        edits=draft.edits,
+        now=now_ms,
+    )
+    return int(row["id"]) if row else None
+
+
+def claim(tx: Tx, dest: str, now_ms: int) -> Claimed | NotYet | None:
+    """Mark the destination's next row `sending` and return it; None if nothing is queued."""
+    place = tx.row("SELECT paused_until, gone FROM destinations WHERE dest = :dest", dest=dest)
+    if place is None:
+        return None
+    if place["gone"] is not None:
+        tx.run(
+            "UPDATE outbox SET state = 'failed', error = :why, settled_at = :now"
+            " WHERE dest = :dest AND state = 'queued'",
+            why=place["gone"],
+            now=now_ms,
+            dest=dest,
+        )
+        return None
+    row = tx.row(
+        "SELECT o.*, e.platform_msg_id AS edits_msg_id, e.state AS edits_state FROM outbox o"
+        " LEFT JOIN outbox e ON e.id = o.edits"
+        " WHERE o.dest = :dest AND o.state = 'queued' ORDER BY o.dest_seq LIMIT 1",
+        dest=dest,
+    )
+    if row is None:
+        return None
+    due = max(place["paused_until"], row["next_at"])
+    if due > now_ms:
+        return NotYet(at_ms=due)
+    if row["edits"] is not None and row["edits_msg_id"] is None:
+        # The message to change never (certainly) arrived: there is nothing to change.
+        settle(tx, row["id"], state="failed", error="nothing to edit", now_ms=now_ms)
+        return claim(tx, dest, now_ms)
+    tx.run("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id", id=row["id"])
+    return Claimed(
+        id=row["id"],
+        kind=row["kind"],
+        message=_message(row),
+        attempts=row["attempts"] + 1,
+        turn_id=row["turn_id"],
+        edits=row["edits_msg_id"] if row["edits"] is not None else None,
+    )
+
+
+def settle(
+    tx: Tx,
+    row_id: int,
+    *,
+    state: Literal["sent", "failed", "unknown"],
+    now_ms: int,
+    platform_msg_id: str | None = None,
+    error: str | None = None,
+) -> None:
+    """The row's end, as far as it is known."""
+    tx.run(
+        "UPDATE outbox SET state = :state, platform_msg_id = COALESCE(:msg, platform_msg_id), error = :error,"
+        " settled_at = :now WHERE id = :id",
+        state=state,
+        msg=platform_msg_id,
+        error=error,
+        now=now_ms,
+        id=row_id,
+    )
+
+
+def retry(tx: Tx, row_id: int, *, at_ms: int, error: str) -> None:
+    """Back into the queue, not before `at_ms`; its followers wait for it."""
+    tx.run(
+        "UPDATE outbox SET state = 'queued', next_at = :at, error = :error WHERE id = :id",
+        at=at_ms,
+        error=error,
+        id=row_id,
+    )
+
+
+def strip_markup(tx: Tx, row_id: int) -> None:
+    """The platform refused the row's formatting: it goes out once more as plain text."""
+    row = tx.row("SELECT payload FROM outbox WHERE id = :id", id=row_id)
+    assert row is not None
+    payload = json.loads(row["payload"]) | {"plain": True}
+    tx.run(
+        "UPDATE outbox SET state = 'queued', payload = :payload WHERE id = :id",
+        payload=json.dumps(payload, ensure_ascii=False),
+        id=row_id,
+    )
+
+
+def send_anew(tx: Tx, row_id: int) -> None:
+    """The message to edit cannot be edited any more: show the new content as a message of its own."""
+    tx.run("UPDATE outbox SET state = 'queued', kind = 'card', edits = NULL WHERE id = :id", id=row_id)
+
+
+def pause(tx: Tx, dest: str, until_ms: int) -> None:
+    """Nothing goes to this destination before then."""
+    tx.run("UPDATE destinations SET paused_until = :until WHERE dest = :dest", until=until_ms, dest=dest)
+
+
+def mark_gone(tx: Tx, dest: str, why: str) -> None:
+    """This chat takes no more messages, until somebody writes from it again."""
+    tx.run("UPDATE destinations SET gone = :why WHERE dest = :dest", why=why, dest=dest)
+
+
+def mark_back(tx: Tx, target: Target) -> None:
+    """Somebody wrote from this chat: it takes messages again."""
+    tx.run(
+        "UPDATE destinations SET gone = NULL WHERE dest = :dest AND gone IS NOT NULL", dest=dest_of(target)
+    )
+
+
+def interrupted(tx: Tx) -> list[tuple[int, str, Kind, int | None]]:
+    """Rows left in `sending` by a process that is no more, as (id, dest, kind, turn id)."""
+    rows = tx.rows("SELECT id, dest, kind, turn_id FROM outbox WHERE state = 'sending' ORDER BY id")
+    return [(row["id"], row["dest"], row["kind"], row["turn_id"]) for row in rows]
+
+
+def open_dests(tx: Tx, platform: str, account: str) -> list[str]:
+    """The destinations of an account that have something queued."""
+    rows = tx.rows(
+        "SELECT d.dest FROM destinations d WHERE d.platform = :platform AND d.account = :account AND EXISTS"
+        " (SELECT 1 FROM outbox o WHERE o.dest = d.dest AND o.state IN ('queued', 'sending'))",
+        platform=platform,
+        account=account,
+    )
+    return [row["dest"] for row in rows]
+
+
+def has_open(tx: Tx, dest: str) -> bool:
+    """Whether anything is still to go out to this destination."""
+    sql = "SELECT 1 AS x FROM outbox WHERE dest = :dest AND state IN ('queued', 'sending') LIMIT 1"
+    return tx.row(sql, dest=dest) is not None
+
+
+def unknown(tx: Tx, dest: str) -> list[tuple[int, OutboundMessage, Kind, int | None, int | None]]:
+    """Rows of a destination that may not have arrived: (id, message, kind, turn id, request id), in order."""
+    rows = tx.rows(
+        "SELECT * FROM outbox WHERE dest = :dest AND state = 'unknown' ORDER BY dest_seq", dest=dest
+    )
+    return [(row["id"], _message(row), row["kind"], row["turn_id"], row["request_id"]) for row in rows]
+
+
+def again(tx: Tx, row_id: int) -> None:
+    """An unknown row is shown once more by a row of its own: it is settled."""
+    tx.run("UPDATE outbox SET state = 'failed', error = 'unknown, sent again' WHERE id = :id", id=row_id)
+
+
+def cards_of(tx: Tx, request_id: int) -> list[int]:
+    """The rows whose messages show this request's buttons."""
+    rows = tx.rows(
+        "SELECT id FROM outbox WHERE request_id = :request AND kind = 'card' ORDER BY id",
+        request=request_id,
+    )
+    return [row["id"] for row in rows]
+
+
+def live_card(tx: Tx, turn_id: int, card: str) -> int | None:
+    """The row of a round's card if its message can still be changed: shown, or about to be."""
+    row = tx.row(
+        "SELECT id, state FROM outbox WHERE turn_id = :turn AND part LIKE :part AND kind = 'card'"
+        " ORDER BY id DESC LIMIT 1",
+        turn=turn_id,
+        part=f"{card}:%",
+    )
+    return int(row["id"]) if row and row["state"] in ("queued", "sending", "sent") else None
+
+
+def point_card(tx: Tx, row_id: int, request_id: int) -> None:
+    """The card now shows another request of its round."""
+    tx.run("UPDATE outbox SET request_id = :request WHERE id = :id", request=request_id, id=row_id)
+
+
+def _payload(draft: Draft) -> str:
+    return json.dumps(
+        {
+            "body": to_json(draft.body),
+            "buttons": [[[b.label, b.token, b.style] for b in line] for line in draft.buttons],
+            "reply_to": draft.reply_to,
+            "plain": False,
+        },
+        ensure_ascii=False,
+    )
+
+
+def _message(row: Row) -> OutboundMessage:
+    payload = json.loads(row["payload"])
+    return OutboundMessage(
+        target=target_of(row["dest"]),
+        body=from_json(payload["body"]),
+        idem_key=row["idem_key"],
+        buttons=tuple(
+            tuple(Button(label=label, token=token, style=style) for label, token, style in line)
+            for line in payload["buttons"]
+        ),
+        reply_to=payload["reply_to"],
+        plain=payload["plain"],
+    )

@@ -1,0 +1,145 @@
+"""The tables, as numbered migrations that only go forward.
+
+Times are UTC milliseconds, ids 64-bit. The names are the same in SQLite and PostgreSQL; `{int}` and `{serial}`
+are the only words that differ. `docs/architecture.md` says what each table is for.
+"""
+
+from gateway.errors import StoreUnavailable
+from gateway.store.tx import Tx
+
+_FIRST = """
+CREATE TABLE inbox (
+    platform TEXT NOT NULL, account TEXT NOT NULL, update_key TEXT NOT NULL,
+    received_at {int} NOT NULL, became TEXT NOT NULL, turn_id {int},
+    PRIMARY KEY (platform, account, update_key)
+);
+CREATE INDEX inbox_age ON inbox (received_at);
+CREATE TABLE lanes (
+    id {serial}, key TEXT NOT NULL UNIQUE, session_id {int},
+    platform TEXT NOT NULL, account TEXT NOT NULL, chat_id TEXT NOT NULL, thread_id TEXT,
+    next_seq {int} NOT NULL DEFAULT 1, active {int} NOT NULL DEFAULT 0, was_active {int} NOT NULL DEFAULT 0,
+    epoch {int} NOT NULL DEFAULT 0, owner TEXT, full_told {int} NOT NULL DEFAULT 0, updated_at {int} NOT NULL
+);
+CREATE INDEX lanes_active ON lanes (id) WHERE active = 1;
+CREATE TABLE sessions (
+    id {serial}, lane_id {int} NOT NULL REFERENCES lanes (id), title TEXT,
+    started_at {int} NOT NULL, last_active_at {int} NOT NULL, ended_at {int}, end_reason TEXT
+);
+CREATE INDEX sessions_lane ON sessions (lane_id, id);
+CREATE TABLE turns (
+    id {serial}, lane_id {int} NOT NULL REFERENCES lanes (id), session_id {int} NOT NULL REFERENCES sessions (id),
+    seq {int} NOT NULL, requester TEXT NOT NULL, agent TEXT NOT NULL, kind TEXT NOT NULL,
+    state TEXT NOT NULL, input TEXT NOT NULL, message_id TEXT, snapshot TEXT,
+    attempt {int} NOT NULL DEFAULT 0, progress {int} NOT NULL DEFAULT 0, epoch {int} NOT NULL DEFAULT 0,
+    stop TEXT, created_at {int} NOT NULL, ready_at {int}, started_at {int}, finished_at {int},
+    ran_ms {int} NOT NULL DEFAULT 0, error TEXT,
+    UNIQUE (lane_id, seq)
+);
+CREATE INDEX turns_open ON turns (lane_id, seq) WHERE state IN ('queued', 'running', 'waiting', 'ready');
+CREATE TABLE turn_events (
+    turn_id {int} NOT NULL REFERENCES turns (id), idx {int} NOT NULL, epoch {int} NOT NULL,
+    kind TEXT NOT NULL, payload TEXT NOT NULL, at {int} NOT NULL,
+    PRIMARY KEY (turn_id, idx)
+);
+CREATE TABLE messages (
+    id {serial}, session_id {int} NOT NULL REFERENCES sessions (id), turn_id {int} NOT NULL,
+    role TEXT NOT NULL, author TEXT NOT NULL, body TEXT NOT NULL, question_id {int}, at {int} NOT NULL
+);
+CREATE INDEX messages_session ON messages (session_id, id);
+CREATE INDEX messages_turn ON messages (turn_id);
+CREATE TABLE agent_state (
+    session_id {int} NOT NULL REFERENCES sessions (id), agent TEXT NOT NULL, seq {int} NOT NULL,
+    turn_id {int} NOT NULL, message TEXT NOT NULL,
+    PRIMARY KEY (session_id, agent, seq)
+);
+CREATE TABLE tasks (
+    session_id {int} NOT NULL REFERENCES sessions (id), seq {int} NOT NULL, agent TEXT NOT NULL,
+    goal TEXT NOT NULL, state TEXT NOT NULL, parent {int}, turn_id {int}, at {int} NOT NULL,
+    PRIMARY KEY (session_id, seq)
+);
+CREATE TABLE requests (
+    id {serial}, turn_id {int} NOT NULL REFERENCES turns (id), lane_id {int} NOT NULL, call_id TEXT NOT NULL,
+    kind TEXT NOT NULL, n {int} NOT NULL DEFAULT 0, state TEXT NOT NULL, requester TEXT NOT NULL,
+    args_hash TEXT NOT NULL, prompt TEXT NOT NULL, created_at {int} NOT NULL, expires_at {int},
+    decided_by TEXT, decided_at {int}, reason TEXT,
+    UNIQUE (turn_id, call_id, kind, n)
+);
+CREATE INDEX requests_due ON requests (expires_at) WHERE state = 'pending';
+CREATE INDEX requests_lane ON requests (lane_id) WHERE state = 'pending';
+CREATE TABLE buttons (
+    token TEXT PRIMARY KEY, request_id {int} NOT NULL REFERENCES requests (id), choice TEXT NOT NULL
+);
+CREATE INDEX buttons_request ON buttons (request_id);
+CREATE TABLE grants (
+    id {serial}, scope TEXT NOT NULL, subject TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL,
+    pattern TEXT, granted_by TEXT NOT NULL, granted_at {int} NOT NULL, expires_at {int}, revoked_at {int}
+);
+CREATE INDEX grants_subject ON grants (scope, subject);
+CREATE TABLE destinations (
+    dest TEXT PRIMARY KEY, platform TEXT NOT NULL, account TEXT NOT NULL,
+    next_seq {int} NOT NULL DEFAULT 1, paused_until {int} NOT NULL DEFAULT 0, gone TEXT
+);
+CREATE TABLE outbox (
+    id {serial}, dest TEXT NOT NULL REFERENCES destinations (dest), dest_seq {int} NOT NULL, turn_id {int},
+    part TEXT, kind TEXT NOT NULL, payload TEXT NOT NULL, preview TEXT, idem_key TEXT NOT NULL UNIQUE,
+    request_id {int}, edits {int}, state TEXT NOT NULL, epoch {int} NOT NULL DEFAULT 0,
+    attempts {int} NOT NULL DEFAULT 0, next_at {int} NOT NULL DEFAULT 0,
+    platform_msg_id TEXT, error TEXT, created_at {int} NOT NULL, settled_at {int},
+    UNIQUE (dest, dest_seq), UNIQUE (turn_id, part)
+);
+CREATE INDEX outbox_open ON outbox (dest, dest_seq) WHERE state IN ('queued', 'sending');
+CREATE INDEX outbox_unknown ON outbox (dest) WHERE state = 'unknown';
+CREATE INDEX outbox_request ON outbox (request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX outbox_edits ON outbox (edits) WHERE edits IS NOT NULL;
+CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, epoch {int} NOT NULL, until {int} NOT NULL);
+CREATE TABLE nodes (id TEXT PRIMARY KEY, started_at {int} NOT NULL, seen_at {int} NOT NULL, version TEXT NOT NULL);
+CREATE TABLE memory (
+    id {serial}, subject TEXT NOT NULL, text TEXT NOT NULL, source TEXT, at {int} NOT NULL
+);
+CREATE INDEX memory_subject ON memory (subject, id);
+CREATE TABLE memory_baselines (subject TEXT PRIMARY KEY, extract_from {int} NOT NULL);
+CREATE TABLE pairings (
+    platform TEXT NOT NULL, account TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,
+    code_hash TEXT, tries {int} NOT NULL DEFAULT 0, told_at {int}, expires_at {int}, decided_by TEXT,
+    PRIMARY KEY (platform, account, user_id)
+);
+CREATE TABLE schedules (
+    name TEXT PRIMARY KEY, spec TEXT NOT NULL, last_run_at {int}, next_run_at {int}, paused {int} NOT NULL DEFAULT 0
+);
+CREATE TABLE audit (
+    seq {serial}, at {int} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL,
+    detail TEXT NOT NULL, prev_hash TEXT NOT NULL, hash TEXT NOT NULL
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST,)
+
+SQLITE_WORDS = {"int": "INTEGER", "serial": "INTEGER PRIMARY KEY AUTOINCREMENT"}
+POSTGRES_WORDS = {"int": "BIGINT", "serial": "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"}
+
+
+def migrate(tx: Tx, now_ms: int, words: dict[str, str] = SQLITE_WORDS) -> int:
+    """Bring the schema to this release's version in one transaction; returns that version.
+
+    Raises:
+        StoreUnavailable: the database was written by a newer release.
+    """
+    tx.run(
+        "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, applied_at BIGINT NOT NULL)"
+    )
+    found = tx.row("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
+    version = int(found["version"]) if found else 0
+    if version > len(MIGRATIONS):
+        raise StoreUnavailable(
+            f"the database has schema {version}, this release knows {len(MIGRATIONS)}: install a newer release"
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        for statement in script.format(**words).split(";"):
+            if statement.strip():
+                tx.run(statement)
+        tx.run(
+            "INSERT INTO schema_version (version, applied_at) VALUES (:version, :now)",
+            version=number,
+            now=now_ms,
+        )
+    return len(MIGRATIONS)

@@ -1,0 +1,267 @@
+"""SQLite with one writer that groups commits: whatever queued during the last commit is the next batch.
+
+A batch is one hop of the connection's thread and one commit; each request in it has a savepoint of its own, so
+one that raises takes back only itself. The commit never waits for company: alone it costs one fsync
+(WAL, synchronous=FULL). A waiter that is cancelled does not take its write back. Reads run beside the writer on
+connections of their own.
+"""
+
+import asyncio
+import fcntl
+import sqlite3
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import aiosqlite
+import structlog
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from gateway.errors import StateInUse, StoreUnavailable
+from gateway.store.tx import Row, Tx
+
+log = structlog.get_logger()
+T = TypeVar("T")
+Work = Callable[[Tx], T]
+
+MAX_BATCH = 256
+MAX_QUEUED = 50_000
+BUSY_RETRIES = 15
+
+
+def _is_busy(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+# Another process (a backup, a curious shell) may hold the write lock for a moment: 15 jittered tries.
+_begin_retries = Retrying(
+    retry=retry_if_exception(_is_busy),
+    stop=stop_after_attempt(BUSY_RETRIES),
+    wait=wait_random_exponential(multiplier=0.01, max=0.5),
+    reraise=True,
+)
+
+
+class SqliteTx:
+    """`Tx` on a sqlite3 connection; used in the connection's own thread only."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self.callbacks: list[Callable[[], object]] = []
+
+    def row(self, sql: str, /, **params: object) -> Row | None:
+        """The first row, or None."""
+        found: Row | None = self._conn.execute(sql, params).fetchone()
+        return found
+
+    def rows(self, sql: str, /, **params: object) -> list[Row]:
+        """All rows."""
+        return self._conn.execute(sql, params).fetchall()
+
+    def run(self, sql: str, /, **params: object) -> int:
+        """Execute; returns how many rows were changed."""
+        return self._conn.execute(sql, params).rowcount
+
+    def run_many(self, sql: str, params: list[dict[str, object]], /) -> None:
+        """Execute once for each set of parameters."""
+        self._conn.executemany(sql, params)
+
+    def after_commit(self, callback: Callable[[], object]) -> None:
+        """Call back in the event loop once this transaction is durable."""
+        self.callbacks.append(callback)
+
+
+@dataclass(slots=True)
+class _Request:
+    work: Callable[[Tx], Any]
+    done: "asyncio.Future[Any]"
+    result: Any = None
+    error: BaseException | None = None
+    callbacks: list[Callable[[], object]] = field(default_factory=list)
+
+
+class _HopConnection(aiosqlite.Connection):
+    """An aiosqlite connection that runs a whole function in one hop of its thread."""
+
+    async def hop(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` with the raw connection in its thread."""
+        result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        return result
+
+
+class Database:
+    """The open database: `write` for transactions, `read` for queries. Made by `open_database`."""
+
+    def __init__(self, writer: _HopConnection, readers: list[_HopConnection], lock: IO[str] | None) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._next_reader = 0
+        self._lock = lock
+        self._queue: deque[_Request] = deque()
+        self._pump: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def write(self, work: Work[T]) -> "asyncio.Future[T]":
+        """Queue one transaction, in call order; the future ends when it is durable, or with its error.
+
+        `work` runs in the writer's thread and must be quick; what it raises rolls back only itself.
+
+        Raises:
+            StoreUnavailable: the database is closed, full, read-only, damaged or too far behind.
+        """
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            done.set_exception(StoreUnavailable("the database is closed"))
+            return done
+        if len(self._queue) >= MAX_QUEUED:
+            done.set_exception(StoreUnavailable(f"{MAX_QUEUED} writes wait already: the disk is too slow"))
+            return done
+        self._queue.append(_Request(work=work, done=done))
+        if self._pump is None:
+            self._pump = asyncio.create_task(self._run_pump(), name="store.pump")
+        return done
+
+    async def read(self, work: Work[T]) -> T:
+        """Run queries on a read-only connection; sees all that was committed before the call."""
+        reader = self._readers[self._next_reader]
+        self._next_reader = (self._next_reader + 1) % len(self._readers)
+        try:
+            return await reader.hop(lambda conn: work(SqliteTx(conn)))
+        except sqlite3.DatabaseError as error:
+            raise StoreUnavailable(_explain(error)) from error
+
+    async def close(self) -> None:
+        """Finish what is queued, then close and give the process lock back."""
+        self._closed = True
+        if self._pump is not None:
+            await asyncio.shield(self._pump)
+        for connection in (*self._readers, self._writer):
+            await connection.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    async def _run_pump(self) -> None:
+        while self._queue:
+            batch = [self._queue.popleft() for _ in range(min(MAX_BATCH, len(self._queue)))]
+            try:
+                await self._writer.hop(lambda conn, batch=batch: _run_batch(conn, batch))  # type: ignore[misc]
+            except (sqlite3.Error, StoreUnavailable) as error:
+                log.error("store.batch_failed", size=len(batch), reason=str(error))
+                for request in batch:
+                    request.error = StoreUnavailable(_explain(error))
+                    request.callbacks = []
+            for request in batch:
+                _settle(request)
+        self._pump = None
+
+
+def _settle(request: _Request) -> None:
+    for callback in request.callbacks:
+        callback()
+    if request.done.done():  # the waiter was cancelled; its write stands all the same
+        return
+    if request.error is not None:
+        request.done.set_exception(request.error)
+    else:
+        request.done.set_result(request.result)
+
+
+def _run_batch(conn: sqlite3.Connection, batch: list[_Request]) -> None:
+    _begin_retries(conn.execute, "BEGIN IMMEDIATE")
+    try:
+        for request in batch:
+            _run_one(conn, request)
+        conn.execute("COMMIT")
+    except BaseException:
+        if conn.in_transaction:
+            conn.execute("ROLLBACK")
+        raise
+
+
+def _run_one(conn: sqlite3.Connection, request: _Request) -> None:
+    tx = SqliteTx(conn)
+    conn.execute("SAVEPOINT one")
+    try:
+        request.result = request.work(tx)
+    except Exception as error:  # noqa: BLE001 - whatever the work raises belongs to its waiter, not to the batch
+        if not conn.in_transaction:  # SQLite itself rolled all back (disk full, damaged file)
+            raise
+        conn.execute("ROLLBACK TO one")
+        request.error = StoreUnavailable(_explain(error)) if _is_disk_trouble(error) else error
+    else:
+        request.callbacks = tx.callbacks
+    conn.execute("RELEASE one")
+
+
+def _is_disk_trouble(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, sqlite3.IntegrityError | sqlite3.ProgrammingError
+    )
+
+
+def _explain(error: BaseException) -> str:
+    text = str(error)
+    if "full" in text:
+        return f"the disk is full ({text}): free some space; nothing accepted before is lost"
+    if "readonly" in text or "read-only" in text:
+        return f"the database is read-only ({text}): check the owner and mount of the state directory"
+    if "locked" in text:
+        return f"another process holds the database ({text}): close it and try again"
+    if "malformed" in text or "not a database" in text:
+        return (
+            f"the database file is damaged ({text}): restore a backup, or move the file aside to start anew"
+        )
+    return f"the database failed: {text}"
+
+
+async def open_database(path: Path, *, readers: int = 2) -> Database:
+    """Open (or create) the database file; the folder must exist. The schema is `schema.migrate`'s affair.
+
+    Raises:
+        StateInUse: another process has it open.
+        StoreUnavailable: it cannot be opened or written.
+    """
+    lock = _take_lock(path.with_suffix(".lock"))
+    opened: list[_HopConnection] = []
+    try:
+        writer = await _connect(path, ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"))
+        opened.append(writer)
+        opened += [await _connect(path, ("PRAGMA query_only=1",)) for _ in range(readers)]
+    except (sqlite3.Error, OSError) as error:
+        for connection in opened:
+            await connection.close()
+        lock.close()
+        raise StoreUnavailable(f"{path}: {_explain(error)}") from error
+    return Database(writer, opened[1:], lock)
+
+
+async def _connect(path: Path, pragmas: tuple[str, ...]) -> _HopConnection:
+    def connector() -> sqlite3.Connection:
+        conn = sqlite3.connect(path, isolation_level=None, timeout=1.0, cached_statements=512)
+        conn.row_factory = sqlite3.Row
+        for pragma in (*pragmas, "PRAGMA busy_timeout=1000", "PRAGMA temp_store=MEMORY"):
+            conn.execute(pragma)
+        return conn
+
+    connection = _HopConnection(connector, iter_chunk_size=64)
+    # A daemon thread: one that hangs in a dead disk must not keep the process from ending.
+    connection._thread.daemon = True  # noqa: SLF001
+    await connection
+    return connection
+
+
+def _take_lock(path: Path) -> IO[str]:
+    try:
+        lock = path.open("a")
+    except OSError as error:
+        raise StoreUnavailable(f"{path.parent}: cannot be written ({error.strerror})") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise StateInUse(
+            f"{path.parent} is in use by another parley process; stop it, or give this one its own state_dir"
+        ) from error
+    return lock

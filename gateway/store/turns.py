@@ -1,0 +1,332 @@
+"""Turns: one user input and all until the reply; claimed by epoch, written only behind a fence."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gateway.messages import Target
+from gateway.store import lanes
+from gateway.store.lanes import OPEN_STATES, Fence, Head
+from gateway.store.tx import Row, Tx
+
+TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "cancelled"]
+Ended = Literal["done", "failed", "cancelled"]
+Stop = Literal["stop", "reset"]
+
+# What a new attempt counts as progress: a turn that dies again and again without one of these is given up.
+PROGRESS_KINDS = frozenset({"model_response", "tool_started", "tool_result"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInputRow:
+    """What opened a turn, as stored: the words, who said them, and how the model is to hear them.
+
+    `shared`: several people speak in this session. `quote`: the reply should point at the message.
+    """
+
+    text: str
+    speaker: str = ""
+    shared: bool = False
+    attachments: tuple[str, ...] = ()
+    sent_at_ms: int = 0
+    quote: bool = False
+
+    def to_json(self) -> str:
+        """As the `turns.input` column holds it."""
+        return json.dumps(
+            {
+                "text": self.text,
+                "speaker": self.speaker,
+                "shared": self.shared,
+                "attachments": list(self.attachments),
+                "sent_at": self.sent_at_ms,
+                "quote": self.quote,
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "TurnInputRow":
+        """Back from the column."""
+        raw = json.loads(text)
+        return cls(
+            text=raw["text"],
+            speaker=raw["speaker"],
+            shared=raw["shared"],
+            attachments=tuple(raw["attachments"]),
+            sent_at_ms=raw["sent_at"],
+            quote=raw["quote"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    """One event of a turn: `idx` is gapless from 0; `payload` is JSON text."""
+
+    idx: int
+    kind: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A turn that this runner may run now, with all that is needed to go on from where it stood."""
+
+    fence: Fence
+    session_id: int
+    requester: str
+    agent: str
+    input: TurnInputRow
+    message_id: str | None
+    target: Target
+    attempt: int
+    stop: Stop | None
+    ran_ms: int
+    snapshot: str | None
+    events: tuple[StoredEvent, ...]
+    history: tuple[str, ...] = field(default=())
+
+    @property
+    def turn_id(self) -> int:
+        """The turn's id."""
+        return self.fence.turn_id
+
+
+def append(
+    tx: Tx,
+    *,
+    lane_id: int,
+    session_id: int,
+    requester: str,
+    agent: str,
+    kind: str,
+    given: TurnInputRow,
+    message_id: str | None,
+    now_ms: int,
+) -> tuple[int, Head | None]:
+    """Put a turn at the lane's end; returns its id and, if nobody runs the lane, the head to kick."""
+    seq, was_active = lanes.next_seq(tx, lane_id)
+    row = tx.row(
+        "INSERT INTO turns (lane_id, session_id, seq, requester, agent, kind, state, input, message_id, created_at)"
+        " VALUES (:lane, :session, :seq, :requester, :agent, :kind, 'queued', :input, :message, :now) RETURNING id",
+        lane=lane_id,
+        session=session_id,
+        seq=seq,
+        requester=requester,
+        agent=agent,
+        kind=kind,
+        input=given.to_json(),
+        message=message_id,
+        now=now_ms,
+    )
+    assert row is not None
+    head = None if was_active else Head(lane_id=lane_id, requester=requester, resumed=False)
+    return int(row["id"]), head
+
+
+def open_count(tx: Tx, lane_id: int) -> int:
+    """How many turns of the lane are not ended."""
+    row = tx.row(
+        f"SELECT COUNT(*) AS n FROM turns WHERE lane_id = :lane AND state IN {OPEN_STATES}", lane=lane_id
+    )
+    assert row is not None
+    return int(row["n"])
+
+
+def open_turns(tx: Tx, lane_id: int) -> list[tuple[int, TurnState]]:
+    """The lane's open turns in order, as (id, state)."""
+    rows = tx.rows(
+        f"SELECT id, state FROM turns WHERE lane_id = :lane AND state IN {OPEN_STATES} ORDER BY seq",
+        lane=lane_id,
+    )
+    return [(row["id"], row["state"]) for row in rows]
+
+
+def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | None:
+    """Take the lane and its head; None if there is nothing to run (the lane is then at rest)."""
+    lane = tx.row(
+        "UPDATE lanes SET epoch = epoch + 1, owner = :owner, active = 1, updated_at = :now WHERE id = :id"
+        " RETURNING epoch, platform, account, chat_id, thread_id",
+        owner=owner,
+        now=now_ms,
+        id=lane_id,
+    )
+    if lane is None:
+        return None
+    head = tx.row(
+        f"SELECT * FROM turns WHERE lane_id = :lane AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
+        lane=lane_id,
+    )
+    if head is None or head["state"] == "waiting":
+        lanes.release(tx, lane_id)
+        return None
+    events = events_of(tx, head["id"])
+    progress = sum(event.kind in PROGRESS_KINDS for event in events)
+    attempt = head["attempt"] + 1 if head["state"] == "running" and progress <= head["progress"] else 1
+    tx.run(
+        "UPDATE turns SET state = 'running', epoch = :epoch, attempt = :attempt, progress = :progress,"
+        " started_at = COALESCE(started_at, :now) WHERE id = :id",
+        epoch=lane["epoch"],
+        attempt=attempt,
+        progress=progress,
+        now=now_ms,
+        id=head["id"],
+    )
+    return Claim(
+        fence=Fence(lane_id=lane_id, turn_id=head["id"], epoch=lane["epoch"]),
+        session_id=head["session_id"],
+        requester=head["requester"],
+        agent=head["agent"],
+        input=TurnInputRow.from_json(head["input"]),
+        message_id=head["message_id"],
+        target=_target(lane),
+        attempt=attempt,
+        stop=head["stop"],
+        ran_ms=head["ran_ms"],
+        snapshot=head["snapshot"],
+        events=events,
+        history=_history(tx, head["session_id"], head["agent"]),
+    )
+
+
+def events_of(tx: Tx, turn_id: int, from_idx: int = 0) -> tuple[StoredEvent, ...]:
+    """The turn's events with `idx >= from_idx`, in order."""
+    rows = tx.rows(
+        "SELECT idx, kind, payload FROM turn_events WHERE turn_id = :turn AND idx >= :from ORDER BY idx",
+        turn=turn_id,
+        **{"from": from_idx},
+    )
+    return tuple(StoredEvent(idx=row["idx"], kind=row["kind"], payload=row["payload"]) for row in rows)
+
+
+def append_events(tx: Tx, fence: Fence, events: Iterable[StoredEvent], now_ms: int) -> None:
+    """Store events behind the fence, in the caller's transaction.
+
+    Raises:
+        Fenced: someone else runs the lane by now.
+    """
+    fence.hold(tx, now_ms)
+    tx.run_many(
+        "INSERT INTO turn_events (turn_id, idx, epoch, kind, payload, at)"
+        " VALUES (:turn, :idx, :epoch, :kind, :payload, :now)",
+        [
+            {
+                "turn": fence.turn_id,
+                "idx": event.idx,
+                "epoch": fence.epoch,
+                "kind": event.kind,
+                "payload": event.payload,
+                "now": now_ms,
+            }
+            for event in events
+        ],
+    )
+
+
+def park(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> None:
+    """The turn waits for a person: no runner, the lane stays closed behind it."""
+    fence.hold(tx, now_ms)
+    tx.run("UPDATE turns SET state = 'waiting', ran_ms = :ran WHERE id = :id", ran=ran_ms, id=fence.turn_id)
+    tx.run("UPDATE lanes SET owner = NULL WHERE id = :id", id=fence.lane_id)
+
+
+def unpark(tx: Tx, turn_id: int, now_ms: int) -> Head | None:
+    """A person has decided: the turn is ready; returns the head to kick, or None if it waited no more."""
+    row = tx.row(
+        "UPDATE turns SET state = 'ready', ready_at = :now WHERE id = :id AND state = 'waiting'"
+        " RETURNING lane_id, requester",
+        now=now_ms,
+        id=turn_id,
+    )
+    return Head(lane_id=row["lane_id"], requester=row["requester"], resumed=True) if row else None
+
+
+def hand_back(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> None:
+    """The runner stops before the turn's end (shutdown): it goes on from its last checkpoint later."""
+    fence.hold(tx, now_ms)
+    tx.run(
+        "UPDATE turns SET state = 'ready', ready_at = :now, ran_ms = :ran WHERE id = :id AND state = 'running'",
+        now=now_ms,
+        ran=ran_ms,
+        id=fence.turn_id,
+    )
+    tx.run("UPDATE lanes SET owner = NULL WHERE id = :id", id=fence.lane_id)
+
+
+def end(tx: Tx, fence: Fence, *, state: Ended, error: str | None, ran_ms: int, now_ms: int) -> Head | None:
+    """End the turn and give the lane up; returns the next head that may run."""
+    fence.hold(tx, now_ms)
+    tx.run(
+        "UPDATE turns SET state = :state, error = :error, ran_ms = :ran, finished_at = :now WHERE id = :id",
+        state=state,
+        error=error,
+        ran=ran_ms,
+        now=now_ms,
+        id=fence.turn_id,
+    )
+    return lanes.release(tx, fence.lane_id)
+
+
+def ask_to_stop(tx: Tx, turn_id: int, how: Stop, now_ms: int) -> Head | None:
+    """Mark an open turn to be stopped; a waiting one is made ready (returned) so that its runner can close it."""
+    tx.run("UPDATE turns SET stop = COALESCE(stop, :how) WHERE id = :id", how=how, id=turn_id)
+    return unpark(tx, turn_id, now_ms)
+
+
+def drop_queued(tx: Tx, lane_id: int, now_ms: int) -> int:
+    """Cancel all turns of the lane that never started; returns how many."""
+    return tx.run(
+        "UPDATE turns SET state = 'cancelled', finished_at = :now, error = 'dropped'"
+        " WHERE lane_id = :lane AND state = 'queued'",
+        now=now_ms,
+        lane=lane_id,
+    )
+
+
+def pin_snapshot(tx: Tx, fence: Fence, fingerprint: str) -> None:
+    """Remember which snapshot of agent and tools the turn started with."""
+    tx.run(
+        "UPDATE turns SET snapshot = :fingerprint WHERE id = :id AND snapshot IS NULL",
+        fingerprint=fingerprint,
+        id=fence.turn_id,
+    )
+
+
+def add_history(tx: Tx, claim: Claim, messages: Iterable[str]) -> None:
+    """Append the turn's messages to what the agent needs to go on in this session."""
+    row = tx.row(
+        "SELECT COALESCE(MAX(seq), -1) + 1 AS seq FROM agent_state WHERE session_id = :session AND agent = :agent",
+        session=claim.session_id,
+        agent=claim.agent,
+    )
+    assert row is not None
+    tx.run_many(
+        "INSERT INTO agent_state (session_id, agent, seq, turn_id, message)"
+        " VALUES (:session, :agent, :seq, :turn, :message)",
+        [
+            {
+                "session": claim.session_id,
+                "agent": claim.agent,
+                "seq": seq,
+                "turn": claim.turn_id,
+                "message": message,
+            }
+            for seq, message in enumerate(messages, start=int(row["seq"]))
+        ],
+    )
+
+
+def _history(tx: Tx, session_id: int, agent: str) -> tuple[str, ...]:
+    rows = tx.rows(
+        "SELECT message FROM agent_state WHERE session_id = :session AND agent = :agent ORDER BY seq",
+        session=session_id,
+        agent=agent,
+    )
+    return tuple(row["message"] for row in rows)
+
+
+def _target(row: Row) -> Target:
+    return Target(
+        platform=row["platform"], account=row["account"], chat_id=row["chat_id"], thread_id=row["thread_id"]
+    )

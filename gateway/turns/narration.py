@@ -1,0 +1,332 @@
+"""Turns what the agent says into stored events, queued messages and the turn's end: one transaction for each.
+
+The words of a response are queued for delivery in the transaction that stores the response; a request's card in
+the one that parks the turn; the turn's end in the one that frees its lane.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, assert_never
+
+import structlog
+
+from agent.calls import ToolCall
+from agent.events import (
+    AgentEvent,
+    ApprovalNeeded,
+    ChatEnded,
+    Checkpoint,
+    Failed,
+    Noted,
+    Record,
+    Responded,
+    Retracted,
+    StatusChanged,
+    TextDelta,
+    ThinkingDelta,
+    ToolReturned,
+    ToolShown,
+    ToolStarted,
+    Usage,
+)
+from agent.ports import TurnInput
+from gateway import session_store
+from gateway.clock import Clock, to_ms
+from gateway.delivery import Delivery
+from gateway.document import Document
+from gateway.events import EventHub
+from gateway.requests import Desk, Prompt, PromptCall
+from gateway.store import messages, turns
+from gateway.store import requests as request_rows
+from gateway.store.lanes import Head
+from gateway.store.outbox import Draft
+from gateway.store.sqlite import Database
+from gateway.store.turns import Claim, Ended
+from gateway.store.tx import Tx
+from gateway.turns.journal import Journal
+from gateway.turns.translate import from_record, records_of
+
+log = structlog.get_logger()
+
+Mask = Callable[[Any], Any]
+
+
+class Narration:
+    """One run of a turn; `records` grows as the agent speaks, `parked` and `failed` say how it ended."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        *,
+        database: Database,
+        delivery: Delivery,
+        desk: Desk,
+        hub: EventHub,
+        mask: Mask,
+        clock: Clock,
+    ) -> None:
+        self._claim = claim
+        self._db = database
+        self._delivery = delivery
+        self._desk = desk
+        self._mask = mask
+        self._clock = clock
+        self._journal = Journal(database, hub, claim, clock)
+        self._started_ms = to_ms(clock())
+        self._first_word: tuple[int, str] | None = None
+        self._failure: Failed | None = None
+        self._usage = Usage()
+        self.records: list[Record] = list(records_of(claim.events))
+        self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
+        self.parked = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the agent said that it failed."""
+        return self._failure is not None
+
+    def begin(self, fingerprint: str) -> None:
+        """The turn's first words, once: its ids and the agent's name."""
+        if not self._claim.events:
+            self._journal.soon(
+                "meta",
+                {
+                    "session_id": self._claim.session_id,
+                    "turn_id": self._claim.turn_id,
+                    "agent": self._claim.agent,
+                    "snapshot": fingerprint,
+                },
+            )
+
+    async def take(self, event: AgentEvent) -> None:
+        """Store one event, at once where the next step must find it stored."""
+        if isinstance(event, Record):
+            self.records.append(event)
+        match event:
+            case StatusChanged():
+                self._journal.soon("status", {"status": event.status})
+            case ThinkingDelta() | TextDelta():
+                self._delta(event)
+            case Retracted():
+                self._journal.soon("retract", {"from_idx": self._journal.attempt_from})
+                self._journal.begin_attempt()
+            case Checkpoint():
+                await self._checkpoint(event)
+            case Responded():
+                await self._responded(event)
+            case ToolShown():
+                self._journal.soon("tool", self._tool(event.call, event.state))
+            case ToolStarted():
+                self._journal.soon(*from_record(event))
+                await self._journal.commit()
+            case ToolReturned():
+                await self._returned(event)
+            case ApprovalNeeded():
+                await self._park(event)
+            case Noted():
+                text = event.message
+                await self._journal.commit(lambda tx: self._notice(tx, text))
+            case Failed():
+                log.warning("turn.failed", kind=event.kind, detail=event.detail)
+                self._failure = event
+            case ChatEnded():
+                self._usage = event.usage
+            case _ as never:
+                assert_never(never)
+
+    async def end(self, state: Ended, *, closed: Sequence[str], notice: str | None = None) -> Head | None:
+        """End the turn: events, history, last words and the freed lane in one transaction; returns the next head."""
+        outcome = {"done": "answered", "failed": "failed", "cancelled": "stopped"}[state]
+        kind = "turn"
+        if notice is None and self._failure is not None:
+            kind, notice = self._failure.kind, self._failure.message
+        if notice is not None:
+            self._journal.soon("error", {"kind": kind, "message": notice})
+        word_ms, word_kind = self._first_word or (None, None)
+        self._journal.soon(
+            "done",
+            {
+                "outcome": outcome,
+                "usage": asdict(self._usage),
+                "first_word_ms": word_ms,
+                "first_word_kind": word_kind,
+            },
+        )
+        freed: list[Head | None] = []
+
+        def also(tx: Tx) -> None:
+            turns.add_history(tx, self._claim, closed)
+            if notice is not None:
+                self._notice(tx, notice)
+            self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
+            session_store.touch(tx, self._claim.session_id, self._now_ms())
+            session_store.give_title(tx, self._claim.session_id, self._claim.input.text)
+            freed.append(
+                turns.end(
+                    tx,
+                    self._claim.fence,
+                    state=state,
+                    error=notice,
+                    ran_ms=self._ran_ms(),
+                    now_ms=self._now_ms(),
+                )
+            )
+
+        await self._journal.commit(also)
+        log.info("turn.finished", outcome=outcome, ran_ms=self._ran_ms())
+        return freed[0]
+
+    async def hand_back(self, notice: str) -> None:
+        """Leave the turn to a later run, which goes on from its last checkpoint; the user is told once."""
+
+        def also(tx: Tx) -> None:
+            self._delivery.post_notice(
+                tx, self._claim.target, notice, turn_id=self._claim.turn_id, part="notice:restart"
+            )
+            turns.hand_back(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+
+        await self._journal.commit(also)
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        self._journal.close()
+
+    def _delta(self, event: ThinkingDelta | TextDelta) -> None:
+        kind = "thinking" if isinstance(event, ThinkingDelta) else "text"
+        if self._first_word is None:
+            self._first_word = (self._now_ms() - self._started_ms, kind)
+        self._journal.soon(kind, {"text": event.text})
+
+    async def _checkpoint(self, event: Checkpoint) -> None:
+        self._journal.soon(*from_record(event))
+        if event.name == "C":  # the turn's end follows at once and commits both
+            return
+        if event.name == "A":
+            self._journal.begin_attempt()
+        await self._journal.commit()
+
+    async def _responded(self, event: Responded) -> None:
+        round_number = sum(isinstance(record, Responded) for record in self.records) - 1
+        pieces = await self._delivery.compose(self._claim.target, event.text)
+        self._journal.soon(*from_record(event))
+        await self._journal.commit(lambda tx: self._queue_reply(tx, event.text, pieces, round_number))
+
+    def _queue_reply(self, tx: Tx, text: str, pieces: tuple[Document, ...], round_number: int) -> None:
+        if not pieces:
+            return
+        messages.add(
+            tx,
+            session_id=self._claim.session_id,
+            turn_id=self._claim.turn_id,
+            role="answer",
+            author=self._claim.agent,
+            body=text,
+            now_ms=self._now_ms(),
+        )
+        for number, piece in enumerate(pieces):
+            first = round_number == 0 and number == 0
+            self._delivery.post(
+                tx,
+                Draft(
+                    target=self._claim.target,
+                    kind="text",
+                    body=piece,
+                    idem_key=self._delivery.draft_key(),
+                    reply_to=self._claim.message_id if first and self._claim.input.quote else None,
+                    turn_id=self._claim.turn_id,
+                    part=f"r{round_number}.{number}",
+                ),
+            )
+
+    async def _returned(self, event: ToolReturned) -> None:
+        self._journal.soon(*from_record(event))
+        call = self._call(event.call_id)
+        # Checkpoint B follows at once and commits this; the card and the transcript ride along here.
+        await self._journal.commit(lambda tx: self._tool_ended(tx, event, call))
+
+    def _tool_ended(self, tx: Tx, event: ToolReturned, call: ToolCall) -> None:
+        messages.add(
+            tx,
+            session_id=self._claim.session_id,
+            turn_id=self._claim.turn_id,
+            role="tool",
+            author=call.ref,
+            body=event.outcome,
+            now_ms=self._now_ms(),
+        )
+        request = request_rows.of_call(tx, self._claim.turn_id, event.call_id)
+        if request is not None and request.state == "approved":
+            word = {"ok": "done", "error": "failed", "denied": "not run", "unknown": "outcome unknown"}
+            self._desk.show_progress(tx, request, word[event.outcome], self._claim.target)
+
+    async def _park(self, event: ApprovalNeeded) -> None:
+        call = event.queue[event.current]
+        prompt = Prompt(
+            queue=tuple(
+                PromptCall(call_id=c.id, server=c.server, tool=c.tool, args=self._mask(dict(c.args or {})))
+                for c in event.queue
+            ),
+            current=event.current,
+            asked=self._claim.input.speaker or self._claim.requester,
+        )
+        self._journal.soon(
+            "request",
+            {
+                "kind": "approval",
+                "call_id": call.id,
+                "position": event.current + 1,
+                "of": len(event.queue),
+                "state": "pending",
+            },
+        )
+        await self._journal.commit(lambda tx: self._open_request(tx, call, prompt))
+        self.parked = True
+
+    def _open_request(self, tx: Tx, call: ToolCall, prompt: Prompt) -> None:
+        self._desk.ask(
+            tx,
+            turn_id=self._claim.turn_id,
+            lane_id=self._claim.fence.lane_id,
+            target=self._claim.target,
+            requester=self._claim.requester,
+            prompt=prompt,
+            args_hash=call.args_hash,
+            card=f"card:{call.id.split('.')[0]}",
+        )
+        turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+
+    def _notice(self, tx: Tx, text: str) -> None:
+        self._delivery.post_notice(
+            tx,
+            self._claim.target,
+            text,
+            reply_to=self._claim.message_id if self._claim.input.quote else None,
+            turn_id=self._claim.turn_id,
+        )
+        messages.add(
+            tx,
+            session_id=self._claim.session_id,
+            turn_id=self._claim.turn_id,
+            role="notice",
+            author="parley",
+            body=text,
+            now_ms=self._now_ms(),
+        )
+
+    def _tool(self, call: ToolCall, state: str) -> dict[str, Any]:
+        args = self._mask(dict(call.args)) if call.args is not None else None
+        return {"call_id": call.id, "name": call.ref, "args": args, "state": state}
+
+    def _call(self, call_id: str) -> ToolCall:
+        for record in reversed(self.records):
+            if isinstance(record, Responded):
+                for call in record.calls:
+                    if call.id == call_id:
+                        return call
+        raise LookupError(call_id)
+
+    def _ran_ms(self) -> int:
+        return self._claim.ran_ms + self._now_ms() - self._started_ms
+
+    def _now_ms(self) -> int:
+        return to_ms(self._clock())

@@ -1,0 +1,190 @@
+"""The runner: takes a lane's head, lets its agent chat, and leaves the turn ended, waiting or handed back.
+
+Invariants: every write is fenced; a turn ends in the same transaction that queues its last words and frees its
+lane; a waiting turn keeps nothing here. Whatever an agent or adapter breaks ends this one turn, with words to the
+user, and never the daemon.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from agent.chat import chat
+from agent.ports import ChatState, TurnInput
+from agent.records import closed_history
+from agent.snapshot import Snapshot
+from gateway.clock import Clock, to_ms, utc_now
+from gateway.delivery import Delivery
+from gateway.errors import Fenced, StoreUnavailable
+from gateway.events import EventHub
+from gateway.requests import Desk
+from gateway.requests.policy import ApprovalPolicy
+from gateway.store import turns
+from gateway.store.lanes import Head
+from gateway.store.sqlite import Database
+from gateway.store.turns import Claim
+from gateway.turn_queue import Cut
+from gateway.turns.gate import TurnGate
+from gateway.turns.narration import Mask, Narration
+from gateway.turns.translate import records_of
+from gateway.turns.wording import context_line, for_model
+
+log = structlog.get_logger()
+
+GIVEN_UP = "I tried this {n} times and was interrupted each time, so I gave it up. Please send it again."
+TIMED_OUT = "This took longer than {minutes} minutes, so I stopped it."
+BROKEN = "Something went wrong inside me and I could not finish this (reference {reference})."
+LATER = "I am being restarted in the middle of this; I go on with it afterwards."
+
+
+class Snapshots(Protocol):
+    """Where turns get their agent from."""
+
+    async def snapshot(self, agent: str) -> Snapshot:
+        """The agent as it is now, for one whole turn."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """Bounds of a turn: seconds it may run (waiting not counted), attempts without progress."""
+
+    timeout_s: float = 1_800
+    attempts: int = 3
+
+
+class TurnRunner:
+    """See the module; `drain` is what the turn queue calls."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        delivery: Delivery,
+        desk: Desk,
+        hub: EventHub,
+        snapshots: Snapshots,
+        policy: ApprovalPolicy,
+        settings: TurnSettings,
+        mask: Mask,
+        why_cut: Callable[[int], Cut | None],
+        node: str,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._db = database
+        self._delivery = delivery
+        self._desk = desk
+        self._hub = hub
+        self._snapshots = snapshots
+        self._policy = policy
+        self._settings = settings
+        self._mask = mask
+        self._node = node
+        self._clock = clock
+        self._why_cut = why_cut
+
+    async def drain(self, lane_id: int) -> Head | None:
+        """Run the lane's head turn until it ends, waits or is handed back; returns the next head that may run."""
+        try:
+            claim = await self._db.write(lambda tx: turns.claim(tx, lane_id, self._node, self._now_ms()))
+            if claim is None:
+                return None
+            with structlog.contextvars.bound_contextvars(session=claim.session_id, turn=claim.turn_id):
+                return await self._run(claim)
+        except Fenced as error:
+            log.warning("turn.fenced", lane=lane_id, reason=str(error))
+        except StoreUnavailable as error:
+            # The turn stays as it is stored; the sweep finds it again once the disk is well.
+            log.error("turn.not_stored", lane=lane_id, reason=str(error))
+        return None
+
+    async def _run(self, claim: Claim) -> Head | None:
+        narration = Narration(
+            claim,
+            database=self._db,
+            delivery=self._delivery,
+            desk=self._desk,
+            hub=self._hub,
+            mask=self._mask,
+            clock=self._clock,
+        )
+        try:
+            return await self._attempt(claim, narration)
+        except asyncio.CancelledError:
+            why = self._why_cut(claim.fence.lane_id)
+            if why is None:
+                raise
+            # The cut is ours and ends here: what follows are the turn's last, durable words.
+            current = asyncio.current_task()
+            assert current is not None
+            current.uncancel()
+            return await self._cut(claim, narration, why)
+        except (Fenced, StoreUnavailable):
+            raise
+        except Exception:
+            # A bug must end this one turn, visibly, and not the daemon with everybody else's.
+            reference = secrets.token_hex(4)
+            log.exception("turn.broken", reference=reference)
+            return await narration.end("failed", closed=(), notice=BROKEN.format(reference=reference))
+        finally:
+            narration.close()
+
+    async def _attempt(self, claim: Claim, narration: Narration) -> Head | None:
+        given = TurnInput(
+            turn_id=claim.turn_id,
+            text=for_model(claim.input, claim.requester),
+            context=context_line(claim.input, claim.target),
+        )
+        narration.given = given
+        if claim.stop is not None:
+            return await self._stopped(narration)
+        if claim.attempt > self._settings.attempts:
+            log.error("turn.given_up", attempts=claim.attempt - 1)
+            return await narration.end(
+                "failed",
+                closed=self._closed(narration, "the turn was given up after crashes"),
+                notice=GIVEN_UP.format(n=claim.attempt - 1),
+            )
+        log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
+        snapshot = await self._snapshots.snapshot(claim.agent)
+        narration.begin(snapshot.fingerprint)
+        state = ChatState(history=claim.history, records=records_of(claim.events))
+        gate = TurnGate(database=self._db, policy=self._policy, turn_id=claim.turn_id)
+        left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)
+        try:
+            async with asyncio.timeout(left_s), aclosing(chat(given, snapshot, state, gate)) as events:
+                async for event in events:
+                    await narration.take(event)
+        except TimeoutError:
+            return await narration.end(
+                "failed",
+                closed=self._closed(narration, "stopped: the turn took too long"),
+                notice=TIMED_OUT.format(minutes=round(self._settings.timeout_s / 60)),
+            )
+        if narration.parked:
+            return None
+        closed = self._closed(narration, "the turn ended")
+        return await narration.end("failed" if narration.failed else "done", closed=closed)
+
+    async def _cut(self, claim: Claim, narration: Narration, why: Cut) -> Head | None:
+        if why == "shutdown":
+            log.info("turn.handed_back")
+            await narration.hand_back(LATER)
+            return None
+        return await self._stopped(narration)
+
+    async def _stopped(self, narration: Narration) -> Head | None:
+        log.info("turn.stopped")
+        return await narration.end("cancelled", closed=self._closed(narration, "the user stopped this"))
+
+    def _closed(self, narration: Narration, closing: str) -> tuple[str, ...]:
+        state = ChatState(records=tuple(narration.records))
+        return closed_history(narration.given, state, closing=closing)
+
+    def _now_ms(self) -> int:
+        return to_ms(self._clock())

@@ -1,0 +1,84 @@
+"""The dictionary between what the agent says and what is stored of a turn (pure).
+
+Stored payloads are JSON objects with the fields of DESIGN's event list. Only `model_response`, `tool_started`,
+`tool_result` and `checkpoint` are read back.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from agent.calls import ToolCall
+from agent.events import Checkpoint, Record, Responded, ToolReturned, ToolStarted, Usage
+from gateway.store.turns import StoredEvent
+
+
+def encode(payload: dict[str, Any]) -> str:
+    """A payload as it is stored."""
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_record(record: Record) -> tuple[str, dict[str, Any]]:
+    """Kind and payload of a record."""
+    match record:
+        case Checkpoint():
+            return "checkpoint", {"name": record.name, "data": dict(record.data)}
+        case Responded():
+            return "model_response", {
+                "message": record.message_json,
+                "text": record.text,
+                "calls": [_from_call(call) for call in record.calls],
+                "usage": asdict(record.usage),
+            }
+        case ToolStarted():
+            return "tool_started", {"call_id": record.call_id, "effect": record.effect}
+        case ToolReturned():
+            return "tool_result", {
+                "call_id": record.call_id,
+                "outcome": record.outcome,
+                "content": record.content,
+            }
+
+
+def to_record(event: StoredEvent) -> Record | None:
+    """The record an event stands for, or None for one that only people see."""
+    match event.kind:
+        case "checkpoint":
+            raw = json.loads(event.payload)
+            return Checkpoint(name=raw["name"], data=raw["data"])
+        case "model_response":
+            raw = json.loads(event.payload)
+            return Responded(
+                message_json=raw["message"],
+                text=raw["text"],
+                calls=tuple(_to_call(call) for call in raw["calls"]),
+                usage=Usage(**raw["usage"]),
+            )
+        case "tool_started":
+            raw = json.loads(event.payload)
+            return ToolStarted(call_id=raw["call_id"], effect=raw["effect"])
+        case "tool_result":
+            raw = json.loads(event.payload)
+            return ToolReturned(call_id=raw["call_id"], outcome=raw["outcome"], content=raw["content"])
+        case _:
+            return None
+
+
+def records_of(events: tuple[StoredEvent, ...]) -> tuple[Record, ...]:
+    """All records of a turn, in order."""
+    return tuple(record for record in map(to_record, events) if record is not None)
+
+
+def _from_call(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "name": call.name,
+        "server": call.server,
+        "tool": call.tool,
+        "args": None if call.args is None else dict(call.args),
+        "raw_args": call.raw_args,
+    }
+
+
+def _to_call(raw: dict[str, Any]) -> ToolCall:
+    return ToolCall(**raw)

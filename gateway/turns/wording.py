@@ -1,0 +1,40 @@
+"""How people's words reach the model (pure)."""
+
+import re
+from datetime import UTC, datetime
+
+from gateway.messages import Target
+from gateway.store.turns import TurnInputRow
+
+_UNFIT = re.compile(r"[\x00-\x1f\x7f\[\]\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def for_model(given: TurnInputRow, requester: str) -> str:
+    """The user's message. In a shared session each line begins with its speaker, `[name#id]`.
+
+    Every line is marked, and the id belongs to the platform: a text or a name made to look like another person's
+    line still carries its author's mark.
+    """
+    text = given.text
+    if given.attachments:
+        text = "\n".join(
+            [text, *(f"(attached, not readable here: {name})" for name in given.attachments)]
+        ).strip()
+    if not given.shared:
+        return text
+    mark = speaker_mark(given.speaker, requester)
+    return "\n".join(f"{mark} {line}" for line in text.splitlines() or [""])
+
+
+def speaker_mark(name: str, requester: str) -> str:
+    """`[name#id]`, with everything taken from the name that could end the mark or the line."""
+    user_id = requester.split(":", 1)[1]
+    return f"[{_UNFIT.sub('', name).strip()[:40] or 'user'}#{user_id}]"
+
+
+def context_line(given: TurnInputRow, target: Target) -> str:
+    """One line for the system prompt: where and when this was said, and by whom."""
+    when = datetime.fromtimestamp(given.sent_at_ms / 1000, tz=UTC).strftime("%A, %Y-%m-%d %H:%M UTC")
+    speaker = _UNFIT.sub("", given.speaker).strip()[:40] or "a user"
+    where = "a conversation of several people" if given.shared else f"a chat with {speaker}"
+    return f"You are in {where} on {target.platform}. It is {when}."
