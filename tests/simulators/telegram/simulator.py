@@ -1,0 +1,230 @@
+"""The simulator as tests hold it: a running server, people to act as, and all that happened.
+
+    async with TelegramSimulator() as sim:
+        ada = sim.add_user(name="Ada")
+        bot = Bot(sim.token, base_url=sim.url + "/bot", base_file_url=sim.url + "/file/bot")
+        sim.say(ada, "hello")
+        ...
+        await sim.wait_for_replies(ada, 1)
+        assert sim.replies(ada)[0].text == "hi"
+        assert not sim.refusals and not sim.violations
+
+The same is offered over HTTP (`remote.py`). State is the simulator's own: it survives whatever the bot does.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ..changes import Changes
+from ..control import control_routes
+from ..faults import Drop, Fault, FaultScript, Plan, Refuse
+from ..recorder import Call, Recorder
+from ..server import LoopbackServer, make_app
+from .endpoint import Endpoint
+from .people import People, find_button
+from .records import Chat, Message, Press, Topic, User
+from .webhooks import WebhookSender
+from .world import Account, World
+
+T = TypeVar("T")
+Where = Chat | User | int
+DEFAULT_BOT_ID = 7_000_000_001
+WAIT_S = 10.0
+
+
+class TelegramSimulator:
+    """A Telegram of one's own on a loopback port. One bot exists from the start; `add_bot` makes more."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        from .remote import remote_actions
+
+        self.changes = Changes()
+        self.recorder = Recorder()
+        self.faults = FaultScript()
+        self.world = World(self.recorder, self.changes)
+        self.people = People(self.world)
+        self.account = self.world.add_account("Parley", "parley_sim_bot", DEFAULT_BOT_ID)
+        self._webhooks = WebhookSender(self.world)
+        routes = Endpoint(self.world, self.faults).routes() + control_routes(remote_actions(self))
+        self._server = LoopbackServer(make_app(routes), host, port)
+
+    async def __aenter__(self) -> Self:
+        await self._server.start()
+        self._webhooks.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.faults.clear()
+        await self._webhooks.stop()
+        await self._server.stop()
+
+    # Where it is, and whose it is.
+
+    @property
+    def url(self) -> str:
+        """The server's address; a bot's `base_url` is this + "/bot"."""
+        return self._server.url
+
+    @property
+    def token(self) -> str:
+        """The first bot's token."""
+        return self.account.token
+
+    @property
+    def bot_id(self) -> int:
+        """The first bot's user id."""
+        return self.account.user.id
+
+    def add_bot(self, name: str, username: str) -> Account:
+        """Make another bot; it shares groups with the first and has private chats of its own."""
+        account = self.world.add_account(name, username, DEFAULT_BOT_ID + len(self.world.accounts))
+        for user in self.world.users.values():
+            self.world.private_chat(account, user)
+        return account
+
+    async def interrupt(self, seconds_down: Callable[[], Any] | None = None) -> None:
+        """Stop listening and listen again on the same port: every connection is lost, no state is."""
+        await self._server.stop()
+        if seconds_down is not None:
+            await seconds_down()
+        await self._server.start()
+
+    # What people do.
+
+    def add_user(self, user_id: int | None = None, name: str = "", username: str | None = None) -> User:
+        """Make a person who has started every bot."""
+        return self.people.add_user(user_id, name, username)
+
+    def add_group(self, title: str, members: list[User], chat_id: int | None = None) -> Chat:
+        """Make a basic group."""
+        return self.people.add_group(title, members, chat_id)
+
+    def add_supergroup(self, title: str, members: list[User], chat_id: int | None = None) -> Chat:
+        """Make a supergroup without topics."""
+        return self.people.add_supergroup(title, members, chat_id)
+
+    def add_forum(self, title: str, members: list[User], chat_id: int | None = None) -> Chat:
+        """Make a supergroup with topics."""
+        return self.people.add_supergroup(title, members, chat_id, is_forum=True)
+
+    def add_topic(self, forum: Chat, name: str) -> Topic:
+        """Open a topic in a forum."""
+        return self.people.add_topic(forum, name)
+
+    def say(self, where: Where, text: str, *, user: User | int | None = None, **details: Any) -> Message:
+        """Post as a person: in a private chat its user, in a group the first member unless `user` is given.
+
+        Details are those of `People.say`: reply_to, thread, entities, quote, file, claimed_bytes, album.
+        """
+        chat = self.chat(where)
+        speaker = self.user(user) if user is not None else next(iter(chat.members.values()))
+        return self.people.say(chat, text, user=speaker, **details)
+
+    def edit(self, message: Message, text: str) -> None:
+        """Edit a person's message."""
+        self.people.edit(message, text)
+
+    def press(self, message: Message, button: int | str, user: User | int | None = None) -> Press:
+        """Press a shown button, by number or text; in a private chat by its user, else by `user`."""
+        return self.press_data(message, find_button(message.buttons, button), user)
+
+    def press_data(self, message: Message, data: str, user: User | int | None = None) -> Press:
+        """Press by callback data, also a button that is shown no more (an old client does that)."""
+        presser = self.user(user) if user is not None else next(iter(message.chat.members.values()))
+        return self.people.press(message, data, presser)
+
+    # What goes wrong.
+
+    def fail(
+        self, fault: Fault, method: str | None = "sendMessage", chat: Where | None = None, times: int = 1
+    ) -> Plan:
+        """Let the next `times` requests of this method (None: any) to this chat (None: any) meet a fault."""
+        chat_id = None if chat is None else self._chat_id(chat)
+        return self.faults.add(fault, method=method, chat=chat_id, times=times)
+
+    def flood(
+        self,
+        chat: Where | None = None,
+        retry_after_s: float = 1,
+        times: int = 1,
+        method: str | None = "sendMessage",
+    ) -> Plan:
+        """Answer the next requests with 429."""
+        return self.fail(Refuse(status=429, retry_after_s=retry_after_s), method, chat, times)
+
+    def lose_answer(
+        self, chat: Where | None = None, times: int = 1, method: str | None = "sendMessage"
+    ) -> Plan:
+        """Apply the next requests and cut the connection instead of answering."""
+        return self.fail(Drop(applied=True), method, chat, times)
+
+    # What happened.
+
+    @property
+    def refusals(self) -> Counter[str]:
+        """How often each rule of the platform was broken and refused; scripted refusals do not count."""
+        return self.recorder.refusals
+
+    @property
+    def violations(self) -> Counter[str]:
+        """How often the platform would have repaired something without telling."""
+        return self.recorder.violations
+
+    def calls(self, method: str) -> list[Call]:
+        """The requests for a method, oldest first, spelled as the client spelled it."""
+        return self.recorder.of(method)
+
+    def chat(self, where: Where, account: Account | None = None) -> Chat:
+        """The chat meant: a user means the private chat with the first bot, or with `account`."""
+        if isinstance(where, Chat):
+            return where
+        number = self._chat_id(where)
+        token = (account or self.account).token
+        found = self.world.chats.get((token, number)) or self.world.chats.get((None, number))
+        if found is None:
+            raise LookupError(f"no chat {number}")
+        return found
+
+    def user(self, who: User | int) -> User:
+        """The person of this id."""
+        return who if isinstance(who, User) else self.world.users[who]
+
+    def messages(self, where: Where) -> list[Message]:
+        """All messages now shown in a chat, oldest first, service messages included."""
+        return [message for message in self.chat(where).messages.values() if not message.is_deleted]
+
+    def replies(self, where: Where) -> list[Message]:
+        """The messages of bots now shown in a chat."""
+        return [message for message in self.messages(where) if message.sender.is_bot]
+
+    async def wait_for(self, predicate: Callable[[], T], timeout_s: float = WAIT_S) -> T:
+        """Wait until the predicate is truthy and return its value.
+
+        Looked at after each request and each doing.
+        """
+        return await self.changes.until(predicate, timeout_s, self.describe)
+
+    async def wait_for_replies(self, where: Where, count: int, timeout_s: float = WAIT_S) -> list[Message]:
+        """Wait until bots have at least this many messages in a chat, and return them."""
+        return await self.wait_for(
+            lambda: replies if len(replies := self.replies(where)) >= count else [], timeout_s
+        )
+
+    def describe(self) -> str:
+        """The state in short, for the text of a failed wait."""
+        lines = [f"calls: {self.recorder.counts()}"]
+        if self.refusals:
+            lines.append(f"refusals: {dict(self.refusals)}")
+        for chat in self.world.chats.values():
+            shown = [
+                f"{one.sender.first_name}: {one.text[:60]!r}" for one in list(chat.messages.values())[-5:]
+            ]
+            lines += [f"chat {chat.id}: {shown}"] if shown else []
+        return "\n".join(lines)
+
+    def _chat_id(self, where: Where) -> int:
+        return where if isinstance(where, int) else where.id
