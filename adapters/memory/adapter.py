@@ -8,7 +8,7 @@ returned, and comes again when that failed or the connection broke. Tests speak 
 import asyncio
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -208,19 +208,19 @@ class MemoryAdapter:
         self._tell()
         return message
 
-    async def press(self, token: str, source: SessionSource | None = None) -> PressAnswer | None:
-        """A press on a button, and what the presser is told for it."""
-        return await self.deliver(
+    def press(self, token: str, source: SessionSource | None = None) -> Awaitable[PressAnswer | None]:
+        """A press on a button; the result, when it is stored, is what the presser is told."""
+        return self.deliver(
             ButtonPress(id=f"p{next(self._ids)}", source=source or self.source(), token=token)
         )
 
-    async def deliver(self, update: Update) -> PressAnswer | None:
-        """Any update at all; returns when it is stored."""
+    def deliver(self, update: Update) -> Awaitable[PressAnswer | None]:
+        """Any update at all, waiting from now on; the result comes when it is stored."""
         waiting = _Waiting(update, asyncio.get_running_loop().create_future())
         self._inbound.append(waiting)
         self._tell()
         assert waiting.answer is not None
-        return await waiting.answer
+        return waiting.answer
 
     def fail(self, *errors: SendError, shown: bool = False) -> None:
         """Each of the next sends and edits raises one of `errors`; `shown`: after it was seen."""

@@ -70,18 +70,20 @@ class PlainConsole:
         self._lines = lines
         self._out = out
         self._notes = notes
-        self._queue: asyncio.Queue[str] | None = None
+        self._read: asyncio.Queue[str] = asyncio.Queue()
+        self._wanted = threading.Semaphore(0)
+        self._reader: threading.Thread | None = None
 
     async def read(self) -> str | Key:
-        """The next line of the input."""
-        if self._queue is None:
-            self._queue = asyncio.Queue(1)
+        """The next line of the input; none is taken from it before it is asked for."""
+        if self._reader is None:
             # A thread of its own, not the pool's: one that hangs in a read would hold up the exit.
-            reader = threading.Thread(
-                target=_pump, args=(self._lines, self._queue, asyncio.get_running_loop()), daemon=True
+            self._reader = threading.Thread(
+                target=self._read_lines, args=(asyncio.get_running_loop(),), daemon=True
             )
-            reader.start()
-        line = await self._queue.get()
+            self._reader.start()
+        self._wanted.release()
+        line = await self._read.get()
         return line.rstrip("\r\n") if line else Key.END
 
     async def show(self, document: Document, choices: str = "") -> None:
@@ -97,16 +99,15 @@ class PlainConsole:
     def show_live(self, live: Live) -> None:
         """Nothing: a pipe gets finished texts only."""
 
-
-def _pump(lines: TextIO, queue: "asyncio.Queue[str]", loop: asyncio.AbstractEventLoop) -> None:
-    """Read one line ahead of the reader; an empty string stands for the end."""
-    line = "\n"
-    while line:
-        line = lines.readline()
-        try:
-            asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
-        except (RuntimeError, asyncio.CancelledError):
-            return  # the loop is closed: nobody reads any more
+    def _read_lines(self, loop: asyncio.AbstractEventLoop) -> None:
+        line = "\n"
+        while line:  # an empty one is the end
+            self._wanted.acquire()
+            line = self._lines.readline()
+            try:
+                loop.call_soon_threadsafe(self._read.put_nowait, line)
+            except RuntimeError:
+                return  # the loop is closed: nobody reads any more
 
 
 class PromptConsole:
