@@ -120,7 +120,7 @@ def _serve(plan: Plan, *, leave: bool = True) -> int:
         code = asyncio.run(run_daemon(plan))
     except ParleyError as error:
         _say(str(error))
-        raise typer.Exit(1) from None
+        raise typer.Exit(EXIT_BAD_CONFIG if isinstance(error, ConfigError) else 1) from None
     if leave:
         raise typer.Exit(code)
     return code

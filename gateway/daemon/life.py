@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from agent.errors import SettingsError
 from agent.runtime import AgentRuntime
 from gateway import sdnotify
 from gateway.access import Access
@@ -22,7 +23,7 @@ from gateway.adapter import Adapter
 from gateway.api import Api
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
-from gateway.config import Config
+from gateway.config import Config, ConfigError, Problem
 from gateway.daemon.settings import (
     access_lists,
     agent_settings,
@@ -212,7 +213,11 @@ async def run_daemon(plan: Plan) -> int:
     database = await open_database(folder / "parley.db")
     try:
         await database.write(lambda tx: schema.migrate(tx, to_ms(utc_now())))
-        daemon = Daemon(plan, database)
+        try:
+            daemon = Daemon(plan, database)
+        except SettingsError as error:
+            key, _, why = str(error).partition(": ")
+            raise ConfigError([Problem(where=key, what=why, fix="correct it in the configuration")]) from None
         _on_signals(daemon)
         return await daemon.run()
     finally:

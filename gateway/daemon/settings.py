@@ -34,6 +34,7 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
                 timeout_s=model.timeout_s,
             )
             for name, model in config.models.items()
+            if name in _used_models(config)
         },
         state_dir=config.state_dir,
         mcp_servers={
@@ -57,6 +58,18 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
         budget=config.turns.budget,
         demo_delay_s=demo_delay_s,
     )
+
+
+def _used_models(config: Config) -> frozenset[str]:
+    """The models some agent may be answered by: a library nobody uses is not imported."""
+    used: set[str] = set()
+    wanted = [agent.model for agent in config.agents.values()]
+    while wanted:
+        name = wanted.pop()
+        if name not in used and name in config.models:
+            used.add(name)
+            wanted += config.models[name].fallback
+    return frozenset(used)
 
 
 def access_lists(config: Config) -> dict[str, AccessLists]:

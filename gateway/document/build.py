@@ -5,6 +5,7 @@ import re
 from gateway.document.model import NO_MARKS, Block, Code, Document, Item, List, Mark, Paragraph, Span
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SEPARATOR = re.compile("[\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -16,7 +17,7 @@ def literal(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
-        text = _LONE_SURROGATE.sub("\ufffd", text)
+        text = _LONE_SURROGATE.sub("\ufffd", _SEPARATOR.sub("\n", text))
     return _CONTROL.sub("\ufffd", text)
 
 

@@ -37,8 +37,14 @@ def is_blank(document: Document) -> bool:
     return not any(_is_visible(character) for character in plain(document))
 
 
+_EMPTY_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffc")
+"""Fillers and blanks that are letters or symbols to Unicode, but that Telegram takes for an empty message."""
+
+
 def _is_visible(character: str) -> bool:
-    return not character.isspace() and unicodedata.category(character) not in {"Cc", "Cf"}
+    if character.isspace() or character in _EMPTY_LETTERS:
+        return False
+    return unicodedata.category(character) not in {"Cc", "Cf"}
 
 
 def _blocks(blocks: tuple[Block, ...], gap: str) -> str:
