@@ -195,7 +195,7 @@ def to_responded(
 
 
 def parse_args(args: str | Mapping[str, object] | None) -> tuple[dict[str, object] | None, str]:
-    """The arguments as an object (None if they are no object) and as the model wrote them; nothing is `{}`."""
+    """The arguments as an object (None if they are none) and as the model wrote them; no text is `{}`."""
     if isinstance(args, Mapping):
         return dict(args), json.dumps(args, ensure_ascii=False)
     raw = well_formed(args or "")

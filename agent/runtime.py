@@ -1,24 +1,27 @@
 """The running agent side of the daemon: providers, tool servers, and the snapshots turns are made with.
 
-One `AgentRuntime` lives as long as the daemon. `run` owns every long-lived task; a broken or slow tool server
-or library import never keeps it from starting.
+One `AgentRuntime` lives as long as the daemon. `run` owns every long-lived task; a broken or slow tool
+server never keeps it from starting, and the slow imports happen in a thread.
 """
 
 import asyncio
 import hashlib
+import sys
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from importlib import import_module
 
 from agent.cooldown import Cooldown
 from agent.prompt import stable_head
 from agent.providers import table
-from agent.settings import AgentSettings
+from agent.settings import AgentSettings, McpServer
 from agent.snapshot import Route, Snapshot
 from agent.tasks import task_tools
 from agent.tools.builtin import builtin_tools
-from agent.tools.registry import Catalogue, Tool, matches
+from agent.tools.mcp import McpConnection, McpState
+from agent.tools.registry import Catalogue, Effect, Tool, matches
 from agent.tools.results import ResultFolder
-from agent.validation import check_settings
+from agent.validation import DEMO_SERVER, check_settings
 
 
 class AgentRuntime:
@@ -37,24 +40,35 @@ class AgentRuntime:
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
         self._routes: dict[str, Route] = {}
+        self._connections = tuple(
+            McpConnection(
+                name,
+                server,
+                effect_of=self._effect_of,
+                results=self._results,
+                connect_timeout_s=settings.tools.connect_timeout_s,
+            )
+            for name, server in self._servers().items()
+        )
         self._is_warm = asyncio.Event()
+        self._are_settled = asyncio.Event()
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Live until `aclose` is called or the task is cancelled.
+        """Live until `aclose` is called or the task is cancelled; then no child process is left.
 
         Raises:
             SettingsError: A configured provider's package is not installed.
         """
         async with AsyncExitStack() as stack:
-            await asyncio.to_thread(self._import)
+            await asyncio.to_thread(self._import_models)
             for name, profile in self._settings.models.items():
                 provider = table.open_provider(profile, demo_delay_s=self._settings.demo_delay_s, stack=stack)
                 self._routes[name] = Route(
                     name=name, provider=provider, settings=profile.settings, cooldown=Cooldown()
                 )
             self._is_warm.set()
-            await self._stopping.wait()
+            await self._run_servers()
 
     async def aclose(self) -> None:
         """Let `run` come to its end."""
@@ -72,11 +86,14 @@ class AgentRuntime:
     async def snapshot(self, agent: str) -> Snapshot:
         """The agent as it is now, frozen for one turn.
 
+        Waits for the model library to be loaded and, right after a start, a bounded while for tool servers.
+
         Raises:
             KeyError: No agent has that name.
         """
-        await self._is_warm.wait()
         settings, profile = self._settings, self._settings.agents[agent]
+        await self._is_warm.wait()
+        await self._are_settled.wait()
         head = stable_head(agent, profile.instructions)
         catalogue = Catalogue(self._tools_of(agent))
         names = (profile.model, *settings.models[profile.model].fallback)
@@ -93,11 +110,59 @@ class AgentRuntime:
             fingerprint=fingerprint[:16],
         )
 
+    def status(self) -> tuple[McpState, ...]:
+        """How each tool server is doing, in the configuration's order."""
+        return tuple(connection.state for connection in self._connections)
+
+    async def _run_servers(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            if self._connections:
+                await asyncio.to_thread(import_module, "agent.tools.mcp_transport")
+            for connection in self._connections:
+                group.create_task(connection.run())
+            settling = group.create_task(self._settle())
+            await self._stopping.wait()
+            settling.cancel()
+            for connection in self._connections:
+                connection.stop()
+
+    async def _settle(self) -> None:
+        try:
+            async with asyncio.timeout(self._settings.tools.first_wait_s):
+                for connection in self._connections:
+                    await connection.settled()
+        except TimeoutError:
+            pass  # who is not there yet joins a later snapshot
+        finally:
+            self._are_settled.set()
+
+    def _servers(self) -> Mapping[str, McpServer]:
+        servers = dict(self._settings.mcp_servers)
+        if self._settings.demo_server and any(map(self._is_demo, self._settings.agents)):
+            arguments = ("-m", "agent.tools.demo_server", str(self._settings.state_dir / "notes"))
+            servers.setdefault(DEMO_SERVER, McpServer(command=sys.executable, args=arguments))
+        return servers
+
+    def _is_demo(self, agent: str) -> bool:
+        return self._settings.models[self._settings.agents[agent].model].provider == "demo"
+
     def _tools_of(self, agent: str) -> tuple[Tool, ...]:
         patterns = self._settings.agents[agent].tools
-        chosen = [tool for tool in self._builtin if matches(patterns, tool.server, tool.tool)]
+        of_servers = (
+            tool
+            for connection in self._connections
+            if connection.name in self._settings.mcp_servers or self._is_demo(agent)
+            for tool in connection.tools
+        )
+        chosen = [t for t in (*self._builtin, *of_servers) if matches(patterns, t.server, t.tool)]
         return (*chosen, *task_tools(agent, tuple(self._settings.agents)))
 
-    def _import(self) -> None:
+    def _effect_of(self, server: str, tool: str) -> Effect:
+        rules = self._settings.tools
+        if matches(rules.read_only, server, tool):
+            return "read"
+        return "idempotent" if matches(rules.idempotent, server, tool) else "external"
+
+    def _import_models(self) -> None:
         import_module("agent.history")
         table.load(profile.provider for profile in self._settings.models.values())

@@ -64,7 +64,8 @@ class ToolRules:
     """Bounds of tool calls, and which tools may run again after a crash.
 
     `read_only` and `idempotent` are globs over `server/tool`; a server's own annotations never count here.
-    `result_limit` is in characters, what exceeds it goes to a file.
+    `result_limit` is in characters, what exceeds it goes to a file. `connect_timeout_s` bounds one attempt to
+    reach a tool server, `first_wait_s` how long the first turns after a start wait for servers to come up.
     """
 
     read_only: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ class ToolRules:
     timeout_s: float = 300.0
     result_limit: int = 50_000
     connect_timeout_s: float = 10.0
+    first_wait_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,9 @@ from agent.settings import AgentSettings
 from agent.tools.builtin import BUILTIN_NAMES
 from agent.tools.registry import BUILTIN_SERVER
 
+DEMO_SERVER = "demo"
+"""The name our own tool server has when the runtime switches it on."""
+
 _WILD = frozenset("*?[")
 
 
@@ -39,11 +42,11 @@ def _check_tool_pattern(key: str, pattern: str, servers: Collection[str]) -> Non
     if _WILD & set(server):
         return
     if not slash:
-        _known(key, server, [*BUILTIN_NAMES, *servers, BUILTIN_SERVER, "demo"])
+        _known(key, server, [*BUILTIN_NAMES, *servers, BUILTIN_SERVER, DEMO_SERVER])
     elif server == BUILTIN_SERVER and not _WILD & set(tool):
         _known(key, tool, BUILTIN_NAMES)
     else:
-        _known(key, server, [*servers, BUILTIN_SERVER, "demo"])
+        _known(key, server, [*servers, BUILTIN_SERVER, DEMO_SERVER])
 
 
 def _known(key: str, name: str, names: Collection[str]) -> None:
