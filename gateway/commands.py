@@ -16,7 +16,7 @@ from gateway.messages import InboundMessage, Target
 from gateway.requests import Actor, Desk, Prompt
 from gateway.requests.cards import one_line
 from gateway.session_store import SessionStore
-from gateway.store import lanes, outbox, turns
+from gateway.store import outbox, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head, Lane
 from gateway.store.outbox import Draft, dest_of

@@ -33,8 +33,8 @@ from gateway.source import SessionScope, SessionSource, is_shared, session_key
 from gateway.store import inbox, lanes, messages, outbox, strangers, turns
 from gateway.store import requests as request_rows
 from gateway.store.sqlite import Database
-from gateway.store.tx import Tx
 from gateway.store.turns import TurnInputRow
+from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
 log = structlog.get_logger()
@@ -45,7 +45,10 @@ PRIVATE = "This bot is private. Its owner can let you in with your user id, {use
 FULL = (
     "{n} messages wait here already; I did not take this one. Send it again later, or /stop all drops them."
 )
-TOO_OLD = "Your message of {when} came while I was away and is too old to answer now. Send it again if it still matters."
+TOO_OLD = (
+    "Your message of {when} came while I was away and is too old to answer now."
+    " Send it again if it still matters."
+)
 EXPIRED = "It has been a while, so this is a new conversation."
 BROKEN = "Something went wrong inside me and I could not take this in. Please try it another way."
 NO_FILES = "I cannot read files yet; write to me in words."

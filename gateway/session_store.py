@@ -5,9 +5,8 @@ runs belongs to it. What is remembered about a person outlives every session.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 from gateway.clock import to_ms
 from gateway.messages import Target
@@ -25,7 +24,7 @@ class ResetPolicy:
     mode: ResetMode = "idle"
     idle_s: float = 86_400
     daily_at: time = time(4, 0)
-    timezone: ZoneInfo = ZoneInfo("UTC")
+    timezone: tzinfo = UTC
 
     def is_expired(self, last_active: datetime, now: datetime) -> bool:
         """Whether a session last active then is over now; both times are aware."""

@@ -46,7 +46,7 @@ class TurnQueue:
         self._users: dict[str, _User] = {}
         self._ring: deque[str] = deque()  # users with a ready lane and a free place, next one first
         self._queued: set[int] = set()
-        self._running: dict[int, "asyncio.Task[Head | None]"] = {}
+        self._running: dict[int, asyncio.Task[Head | None]] = {}
         self._again: dict[int, Head] = {}
         self._cuts: dict[int, Cut] = {}
         self._group: asyncio.TaskGroup | None = None

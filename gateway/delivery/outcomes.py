@@ -1,6 +1,7 @@
 """What becomes of an outbox row after a try: a pure decision on the error, as data for the sender to carry out."""
 
 from dataclasses import dataclass
+
 from tenacity import wait_random_exponential
 from tenacity.wait import wait_base
 

@@ -6,6 +6,7 @@ that must wait holds up no other. What a dead process left in `sending` is settl
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
@@ -26,8 +27,8 @@ from gateway.delivery.outcomes import (
     judge,
 )
 from gateway.document import Document, parse, plain, text_document
-from gateway.events import Pulse
 from gateway.errors import OutcomeUnknown, SendError, StoreUnavailable
+from gateway.events import Pulse
 from gateway.messages import Target
 from gateway.store import outbox
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
@@ -217,10 +218,8 @@ class Delivery:
         wait_s = max(0.0, (until_ms - self._now_ms()) / 1000)
         while wait_s > 0 and not self._closing:
             # Woken or not, the platform's wait stands; only closing ends it early.
-            try:
+            with suppress(TimeoutError):
                 await asyncio.wait_for(worker.woken.wait(), min(wait_s, 60))
-            except TimeoutError:
-                pass
             worker.woken.clear()
             wait_s = max(0.0, (until_ms - self._now_ms()) / 1000)
 

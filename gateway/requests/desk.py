@@ -246,4 +246,4 @@ class Desk:
             token = self._new_token()
             rows.add_button(tx, token=token, request_id=request_id, choice=choice)
             made.append(Button(label=_LABELS[choice], token=token, style=_STYLES[choice]))
-        return tuple((*[tuple(made[:2])], *[(button,) for button in made[2:]]))
+        return (tuple(made[:2]), *((button,) for button in made[2:]))

@@ -185,7 +185,7 @@ def _run_one(conn: sqlite3.Connection, request: _Request) -> None:
     conn.execute("SAVEPOINT one")
     try:
         request.result = request.work(tx)
-    except Exception as error:  # noqa: BLE001 - whatever the work raises belongs to its waiter, not to the batch
+    except Exception as error:
         if not conn.in_transaction:  # SQLite itself rolled all back (disk full, damaged file)
             raise
         conn.execute("ROLLBACK TO one")

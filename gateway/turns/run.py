@@ -123,7 +123,7 @@ class TurnRunner:
             current = asyncio.current_task()
             assert current is not None
             current.uncancel()
-            return await self._cut(claim, narration, why)
+            return await self._cut(narration, why)
         except (Fenced, StoreUnavailable):
             raise
         except Exception:
@@ -171,7 +171,7 @@ class TurnRunner:
         closed = self._closed(narration, "the turn ended")
         return await narration.end("failed" if narration.failed else "done", closed=closed)
 
-    async def _cut(self, claim: Claim, narration: Narration, why: Cut) -> Head | None:
+    async def _cut(self, narration: Narration, why: Cut) -> Head | None:
         if why == "shutdown":
             log.info("turn.handed_back")
             await narration.hand_back(LATER)
