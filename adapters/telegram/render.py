@@ -135,10 +135,10 @@ class _Writer:
 
     def finish(self) -> TelegramText:
         text = "".join(self._parts)
-        entities = sorted(self._entities, key=_outer_first)
-        kept = text.rstrip()
+        entities = sorted(reversed(self._entities), key=_outer_first)
+        kept = text.rstrip(" \n")
         begins = entities[0].offset if entities and entities[0].offset < len(text) else len(text)
-        lead = min(len(kept) - len(kept.lstrip()), begins)
+        lead = min(len(kept) - len(kept.lstrip(" \n")), begins)
         if lead == 0 and len(kept) == len(text):
             return TelegramText(text=text, entities=tuple(entities))
         end = units(kept)
@@ -214,7 +214,7 @@ class _Writer:
 
     def _pre(self, text: str, language: str) -> None:
         begin = self._length
-        self._write(text)
+        self._write(text.expandtabs(4))
         self._entity("pre", begin, language=language)
 
     def _spans(self, spans: Spans, indent: str) -> None:
@@ -230,7 +230,7 @@ class _Writer:
             for kind in kinds:
                 if all(kind != other for other, _ in opened):
                     opened.append((kind, self._length))
-            text = span.text
+            text = span.text.replace("\t", " ")  # as Telegram does, after counting
             if span.link and not span.link.startswith(_LINKABLE) and span.link != text:
                 text = f"{text} ({span.link})"  # Telegram drops links that lead nowhere outside
             self._write(text.replace("\n", "\n" + indent) if indent else text)
