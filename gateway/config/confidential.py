@@ -24,11 +24,16 @@ def known_secrets(values: Mapping[str, Any], substituted: Mapping[str, str]) -> 
     found = {
         secret
         for path, secret in secrets_in(values)
-        if "env" not in path[:-1] or is_secret_name(path[-1]) or not _PLAIN.fullmatch(secret)
+        if "env" not in path[:-1] or _is_telling(path[-1]) or not _PLAIN.fullmatch(secret)
     }
-    found |= {value for name, value in substituted.items() if is_secret_name(name)}
+    found |= {value for name, value in substituted.items() if _is_telling(name)}
     found |= {password for text in _texts_in(values) for password in passwords_in_addresses(text)}
     return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+
+
+def _is_telling(name: str) -> bool:
+    # A variable may be called just SOMETHING_KEY; in log lines and JSON such a name is too common to hide.
+    return is_secret_name(name) or name.lower().endswith("key")
 
 
 def secrets_in(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

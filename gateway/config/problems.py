@@ -24,7 +24,9 @@ class Problem:
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}; {self.fix}"
+        line = f"{self.where}: {self.what}; {self.fix}"
+        # Keys and names of variables are somebody's text; a line break in one must not forge a second line.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 class ConfigError(ParleyError):
