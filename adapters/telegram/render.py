@@ -51,6 +51,9 @@ EntityType: TypeAlias = Literal[
     "blockquote",
     "expandable_blockquote",
 ]
+_KEEPS_SPACE: Final = frozenset({"pre", "code", "text_link"})
+"""Entities that Telegram does not shorten for beginning with white space."""
+
 _TYPES: Final[tuple[tuple[Mark, EntityType], ...]] = (
     ("spoiler", "spoiler"),
     ("bold", "bold"),
@@ -137,7 +140,7 @@ class _Writer:
         text = "".join(self._parts)
         entities = sorted(reversed(self._entities), key=_outer_first)
         kept = text.rstrip(" \n")
-        begins = entities[0].offset if entities and entities[0].offset < len(text) else len(text)
+        begins = min((entity.offset for entity in entities if entity.type in _KEEPS_SPACE), default=len(text))
         lead = min(len(kept) - len(kept.lstrip(" \n")), begins)
         if lead == 0 and len(kept) == len(text):
             return TelegramText(text=text, entities=tuple(entities))
@@ -193,6 +196,9 @@ class _Writer:
         self._quoted = True
         self.blocks(quote.blocks, indent="", gap="\n\n")
         self._quoted = False
+        if len(self._parts) > first:  # Telegram shortens a quote that begins with spaces, and then drops it or the code
+            shown = self._parts[first].lstrip(" ")
+            self._parts[first] = "\u00a0" * (len(self._parts[first]) - len(shown)) + shown
         lines = sum(part.count("\n") for part in self._parts[first:]) + 1
         long = self._length - begin > _LONG_QUOTE or lines > _LONG_QUOTE_LINES
         self._entity("expandable_blockquote" if long else "blockquote", begin)
@@ -214,12 +220,13 @@ class _Writer:
 
     def _pre(self, text: str, language: str) -> None:
         begin = self._length
-        self._write(text.expandtabs(4))
+        text = text.expandtabs(4)
+        self._write(text.lstrip("\n") if self._quoted else text)
         self._entity("pre", begin, language=language)
 
     def _spans(self, spans: Spans, indent: str) -> None:
         """Write inline text. Marks that end in another order than they began are closed and opened again."""
-        opened: list[tuple[_Kind, int]] = []
+        opened: list[tuple[_Kind, int, int]] = []
         for span in spans:
             kinds = _kinds_of(span)
             if opened:
@@ -228,18 +235,20 @@ class _Writer:
                     keep += 1
                 self._close(opened, keep)
             for kind in kinds:
-                if all(kind != other for other, _ in opened):
-                    opened.append((kind, self._length))
+                if all(kind != other for other, _, _ in opened):
+                    opened.append((kind, self._length, len(self._parts)))
             text = span.text.replace("\t", " ")  # as Telegram does, after counting
             if span.link and not span.link.startswith(_LINKABLE) and span.link != text:
                 text = f"{text} ({span.link})"  # Telegram drops links that lead nowhere outside
             self._write(text.replace("\n", "\n" + indent) if indent else text)
         self._close(opened, 0)
 
-    def _close(self, opened: list[tuple[_Kind, int]], keep: int) -> None:
+    def _close(self, opened: list[tuple[_Kind, int, int]], keep: int) -> None:
         while len(opened) > keep:
-            (type_, url), begin = opened.pop()
-            self._entity(type_, begin, url=url)
+            (type_, url), begin, part = opened.pop()
+            # a style of white space only is dropped by Telegram; a code span of one space is shown
+            if type_ in _KEEPS_SPACE or any(not text.isspace() for text in self._parts[part:]):
+                self._entity(type_, begin, url=url)
 
     def _write(self, text: str) -> None:
         if text:

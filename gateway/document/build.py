@@ -6,7 +6,7 @@ from gateway.document.model import NO_MARKS, Block, Code, Document, Item, List, 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SEPARATOR = re.compile("[\u2028\u2029]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def literal(text: str) -> str:

@@ -185,7 +185,8 @@ class Builder:
                 self._end_paragraph()
             case "Heading":
                 spans, positions = self._take_spans()
-                self._add(Heading(level=int(value["Heading"][1]), spans=spans), positions)
+                if not _is_empty(spans):
+                    self._add(Heading(level=int(value["Heading"][1]), spans=spans), positions)
             case "TableCell":
                 self._cells.append(self._take_spans()[0])
             case "TableHead" | "TableRow":
@@ -214,7 +215,7 @@ class Builder:
 
     def _end_paragraph(self) -> None:
         spans, positions = self._take_spans()
-        if spans:
+        if not _is_empty(spans):
             self._add(Paragraph(spans=spans), positions)
 
     def _end_implicit(self) -> None:
@@ -277,6 +278,10 @@ class Builder:
             case _:
                 if inner:
                     self._blocks.append(Quote(blocks=inner))
+
+
+def _is_empty(spans: Spans) -> bool:
+    return all(span.text.isspace() and "code" not in span.marks for span in spans)
 
 
 def _with(marks: Marks, mark: Mark) -> Marks:

@@ -34,14 +34,15 @@ def text_of(spans: Spans) -> str:
 
 def is_blank(document: Document) -> bool:
     """Tell whether a reader would see nothing at all: white space, zero-width and control characters only."""
-    return not any(_is_visible(character) for character in plain(document))
+    return not any(is_visible(character) for character in plain(document))
 
 
 _EMPTY_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffc")
 """Fillers and blanks that are letters or symbols to Unicode, but that Telegram takes for an empty message."""
 
 
-def _is_visible(character: str) -> bool:
+def is_visible(character: str) -> bool:
+    """Tell whether a reader would see this character, if only as part of another one."""
     if character.isspace() or character in _EMPTY_LETTERS:
         return False
     return unicodedata.category(character) not in {"Cc", "Cf"}
