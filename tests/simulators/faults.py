@@ -96,8 +96,12 @@ class FaultScript:
         )
         self.plans.append(plan)
         if isinstance(fault, Hold):
-            self._gates[fault.name] = asyncio.Event()
+            self.shut_gate(fault.name)
         return plan
+
+    def shut_gate(self, name: str) -> None:
+        """Make what is held under this name wait from now on."""
+        self._gates[name] = asyncio.Event()
 
     def clear(self) -> None:
         """Forget all plans and release whatever is held."""

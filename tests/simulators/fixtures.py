@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
+from .model import ModelSimulator
 from .telegram import TelegramSimulator
 
 
@@ -14,4 +15,11 @@ from .telegram import TelegramSimulator
 async def telegram_sim() -> AsyncIterator[TelegramSimulator]:
     """A Telegram of this test's own."""
     async with TelegramSimulator() as sim:
+        yield sim
+
+
+@pytest_asyncio.fixture
+async def model_sim() -> AsyncIterator[ModelSimulator]:
+    """A model service of this test's own."""
+    async with ModelSimulator() as sim:
         yield sim
