@@ -150,9 +150,9 @@ class Daemon:
         heads = await self._db.read(lanes.runnable)
         async with asyncio.TaskGroup() as group:
             self._delivery.bind(group)
-            self._queue.bind(group, self._runner.drain)
             background = [
                 group.create_task(self._runtime.run(), name="agent"),
+                group.create_task(self._open_gate(group), name="gate"),
                 group.create_task(self._tick(), name="ticker"),
             ]
             adapters = group.create_task(self._supervisor.run(), name="supervisor")
@@ -163,6 +163,12 @@ class Daemon:
             await self._stop.wait()
             await self._shut_down(adapters, background)
         return EXIT_OK
+
+    async def _open_gate(self, group: asyncio.TaskGroup) -> None:
+        # Not before the agent can chat: a turn that is killed while libraries load has not been tried.
+        while not await self._runtime.ready(60):
+            log.warning("agent.slow_to_start")
+        self._queue.bind(group, self._runner.drain)
 
     async def _shut_down(
         self, adapters: "asyncio.Task[None]", background: "list[asyncio.Task[None]]"

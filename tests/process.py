@@ -1,0 +1,79 @@
+"""The real daemon as a process of its own, for tests that kill it, stop it or only read what it prints."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+START_S = 60.0
+
+
+class DaemonProcess:
+    """`parley run` in a folder of its own; its log lines go to `log`, a file that all runs append to.
+
+    Use it as an async context manager: whatever happens, no process is left behind.
+    """
+
+    def __init__(self, folder: Path, env: Mapping[str, str], *args: str) -> None:
+        self.folder = folder
+        self.log = folder / "daemon.log"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+        self._env = {**kept, "PARLEY_STATE_DIR": str(folder / "state"), **env}
+        self._args = args or ("run",)
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None and self._process.returncode is None:
+            await self.kill()
+
+    @property
+    def pid(self) -> int:
+        """The running process."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def start(self) -> None:
+        """Start it; returns at once."""
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "gateway",
+                *self._args,
+                cwd=self.folder,
+                env=self._env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        assert self._process is not None
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+
+    async def stop(self, timeout_s: float = 45) -> int:
+        """SIGTERM, and wait; returns the exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self._process.wait(), timeout_s)
+
+    async def wait(self, timeout_s: float = START_S) -> int:
+        """Wait until it ends by itself; returns the exit code."""
+        assert self._process is not None
+        return await asyncio.wait_for(self._process.wait(), timeout_s)
+
+    def printed(self) -> str:
+        """All that it printed so far, in all runs."""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
