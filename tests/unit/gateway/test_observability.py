@@ -142,7 +142,7 @@ def test_secrets_are_hidden_in_event_values_objects_exceptions_and_tracebacks(ki
     setup_logging(level="debug", format=kind, redactor=Redactor(SECRETS), stream=output)
 
     log.info(
-        "a." + PLAIN_SECRET,
+        PLAIN_SECRET,
         value=BOT_TOKEN,
         thing=ValueError(PLAIN_SECRET),
         password="x y",
