@@ -142,14 +142,16 @@ class TurnQueue:
         user = self._users[name]
         user.running -= 1
         del self._running[head.lane_id]
-        self._cuts.pop(head.lane_id, None)
+        was_cut = self._cuts.pop(head.lane_id, None) is not None
+        again = self._again.pop(head.lane_id, None)
+        if task.cancelled() and not was_cut:
+            self._closing = True  # the task group itself is coming down: it takes no new task
         self._enter_ring(name, user)
         if not user.running and not user.has_ready:
             del self._users[name]
         following = head if task.cancelled() else task.result() if task.exception() is None else None
-        following = following or self._again.pop(head.lane_id, None)
         if not self._closing:
-            if following is not None:
+            if following := following or again:
                 self.kick(following)
             self._fill()
         if not self._running and not self._queued:
