@@ -1,0 +1,63 @@
+"""Every flow test gets a house of its own; timers and backoffs are made short, so that nobody waits for them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tenacity import wait_fixed
+
+from adapters.memory.settings import MemorySettings
+from agent.providers import table
+from tests.flow import scripted
+from tests.flow.house import Clock, House, Lab, Platform
+
+Open = Callable[..., Awaitable[House]]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = {**table.MODULES, scripted.KIND: "tests.flow.scripted"}
+    monkeypatch.setattr("agent.providers.table.MODULES", modules)
+    monkeypatch.setattr("agent.validation.MODULES", modules)
+    monkeypatch.setattr("tests.flow.scripted.model", scripted.ScriptedModel())
+    monkeypatch.setattr("gateway.daemon.life.TICK_S", 0.02)
+    monkeypatch.setattr("gateway.delivery.outcomes.BACKOFF", wait_fixed(0.02))
+    monkeypatch.setattr("gateway.supervisor.RECONNECT", wait_fixed(0.02))
+
+
+@pytest.fixture
+async def house_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Open]:
+    """Opens a house with these settings; `platform` is what the memory platform can do."""
+    opened: list[House] = []
+
+    async def open_house(*, platform: dict[str, Any] | None = None, **settings: Any) -> House:
+        clock = Clock()
+        lab = Lab(read_only=tuple(settings.get("tools", {}).get("read_only", ())))
+        monkeypatch.setattr("agent.runtime.builtin_tools", lab.tools)
+        house = House(
+            folder=tmp_path,
+            model=scripted.model,
+            lab=lab,
+            clock=clock,
+            platform=Platform(MemorySettings(**(platform or {})), clock),
+            settings={
+                "access": {"allow": {"memory": ["*"]}},
+                "models": {"scripted": {"provider": scripted.KIND, "model": "any"}},
+                "agents": {"default": {"model": "scripted"}},
+                **settings,
+            },
+        )
+        opened.append(house)
+        await house.start()
+        return house
+
+    yield open_house
+    for house in opened:
+        await house.crash()
+
+
+@pytest.fixture
+async def house(house_of: Open) -> House:
+    """A house with the usual settings."""
+    return await house_of()
