@@ -22,7 +22,7 @@ from telegram.constants import ChatAction, KeyboardButtonStyle
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.bot import QuietBot
-from adapters.telegram.errors import is_unmodified, retry_after_s, send_errors, to_adapter_error
+from adapters.telegram.errors import is_unmodified, retry_after_s, sending, to_adapter_error
 from adapters.telegram.parse import GENERAL_TOPIC, Identity, parse_update
 from adapters.telegram.render import MAX_TEXT, Entity, measure, render
 from adapters.telegram.settings import TelegramSettings
@@ -100,23 +100,25 @@ class TelegramAdapter:
         """Send one message; a reply whose target is gone goes out without it."""
         target = message.target
         async with self._connected():
-            with send_errors():
-                sent = await self._bot.send_message(
+            sent = await sending(
+                self._bot.send_message(
                     chat_id=int(target.chat_id),
                     message_thread_id=_topic(target),
                     reply_parameters=_reply_to(message),
                     **_content(message),
                 )
+            )
         return Receipt(message_id=str(sent.message_id))
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Replace text and buttons; that it stands so already is no error."""
         async with self._connected():
             try:
-                with send_errors():
-                    await self._bot.edit_message_text(
+                await sending(
+                    self._bot.edit_message_text(
                         chat_id=int(message.target.chat_id), message_id=int(message_id), **_content(message)
                     )
+                )
             except MessageRejected as error:
                 if not is_unmodified(error):
                     raise
@@ -168,13 +170,13 @@ class TelegramAdapter:
     def _parse(self, raw: Mapping[str, Any], bot: Identity) -> Update | None:
         try:
             return parse_update(raw, bot)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except ValueError as error:
             # Not what the Bot API describes: it is passed over, since it would come again and again.
             _log.warning(
                 "telegram.update_unreadable",
                 account=self.account,
                 update_id=raw.get("update_id"),
-                reason=f"{type(error).__name__}: {error}",
+                reason=str(error),
             )
             return None
 

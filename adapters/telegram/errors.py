@@ -5,9 +5,9 @@ Telegram names most refusals in words only; the words are those of its server
 so they are compared without.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable
 from datetime import timedelta
+from typing import TypeVar
 
 from telegram.error import (
     BadRequest,
@@ -18,6 +18,7 @@ from telegram.error import (
     NetworkError,
     RetryAfter,
     TelegramError,
+    TimedOut,
 )
 
 from adapters.telegram.transport import ConnectError
@@ -36,6 +37,8 @@ from gateway.errors import (
 # A 429 without `retry_after` comes from something before Telegram; this is a guess.
 _UNSTATED_WAIT_S = 5.0
 
+Sent = TypeVar("Sent")
+
 _GONE = (
     "chat not found",
     "user not found",
@@ -50,15 +53,12 @@ _GONE = (
 _MARKUP = ("can't parse", "entity", "entities")
 
 
-@contextmanager
-def send_errors() -> Iterator[None]:
-    """Raise what Telegram's library raises as one of the gateway's `SendError`s."""
+async def sending(request: Awaitable[Sent]) -> Sent:
+    """The request's result; what Telegram's library raises is raised as one of the gateway's `SendError`s."""
     try:
-        yield
+        return await request
     except TelegramError as error:
         failure = to_send_error(error)
-    else:
-        return
     raise failure  # outside the handler: the library's own error may carry the token
 
 
@@ -118,6 +118,8 @@ def to_adapter_error(error: TelegramError, account: str, api_base: str) -> Adapt
             )
         case ConnectError():
             return ConnectionLost(f"cannot reach Telegram at {api_base}: {error.message}")
+        case TimedOut():
+            return ConnectionLost(f"Telegram did not answer in time: {error.message}")
         case NetworkError():
             return ConnectionLost(f"the connection to Telegram broke: {error.message}")
         case _:

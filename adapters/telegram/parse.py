@@ -42,8 +42,15 @@ def parse_update(raw: Json, bot: Identity) -> Update | None:
     """One update of `getUpdates`; None if it is nothing for the gateway.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is not what the Bot API describes.
+        ValueError: it is not what the Bot API describes.
     """
+    try:
+        return _update(raw, bot)
+    except (LookupError, TypeError, AttributeError, ArithmeticError, OSError) as error:  # OSError: a date
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _update(raw: Json, bot: Identity) -> Update | None:
     update_id = str(int(raw["update_id"]))
     for kind in ("message", "channel_post"):
         if kind in raw:
