@@ -196,9 +196,7 @@ def to_responded(
 
 def parse_args(args: str | Mapping[str, object] | None) -> tuple[dict[str, object] | None, str]:
     """The arguments as an object (None if they are none) and as the model wrote them; no text is `{}`."""
-    if isinstance(args, Mapping):
-        return dict(args), json.dumps(args, ensure_ascii=False)
-    raw = well_formed(args or "")
+    raw = json.dumps(args, default=str) if isinstance(args, Mapping) else well_formed(args or "")
     if not raw.strip():
         return {}, raw
     try:

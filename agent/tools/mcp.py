@@ -258,7 +258,8 @@ class McpConnection:
             self.tools = ()
         is_news = reason != self._state.reason
         self._state = McpState(name=self.name, status="broken", reason=reason, tools=len(self.tools))
-        self._settled.set()
+        if not self._needed.is_set() or self._failures >= _GIVEN_UP_AFTER:
+            self._settled.set()  # else a call waits, and the attempt it asked for is still to come
         log = _log.warning if is_news else _log.debug
         log("mcp.broken", server=self.name, reason=reason, failures=self._failures)
 
