@@ -1,0 +1,59 @@
+"""For all tests: the network ends at this machine, and `--requirements` demands that every listed test ran."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.loopback import loopback_only
+from tests.requirements import TABLE, not_run, parse_table, test_of
+
+test_of.__test__ = False  # imported into a file that pytest looks through
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--requirements",
+        action="store_true",
+        help="a full run: fail if a test listed in tests/requirements.toml did not run or was skipped",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Under xdist the controller hears every worker's reports; the workers themselves know only their share.
+    if config.getoption("--requirements") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Requirements(), "requirements")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loopback_only() -> Iterator[None]:
+    with loopback_only():
+        yield
+
+
+class _Requirements:
+    """Notes what ran; at the end of a run without failures, says which listed tests are missing."""
+
+    def __init__(self) -> None:
+        self.passed: set[str] = set()
+        self.skipped: set[str] = set()
+        self.missing: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self.skipped.add(test_of(report.nodeid))
+        elif report.when == "call" and report.passed:
+            self.passed.add(test_of(report.nodeid))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if exitstatus == pytest.ExitCode.OK:
+            table = parse_table(TABLE.read_text("utf-8"))
+            self.missing = not_run(table, self.passed - self.skipped, self.skipped)
+            if self.missing:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.missing:
+            terminalreporter.section("required tests that did not run", red=True)
+            for line in self.missing:
+                terminalreporter.line(line)
