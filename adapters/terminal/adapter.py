@@ -125,25 +125,26 @@ class TerminalAdapter:
         if not message.buttons:
             self._live = self._live.without_text()
             self._console.show_live(self._live)
-        await self._show(receipt.message_id, message)
+        await self._show(receipt.message_id, message, message.body)
         return receipt
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
-        """Show a message's new text below; a terminal cannot change what has scrolled away."""
+        """Show below what is new in a message; a terminal cannot change what has scrolled away."""
         if self._card and self._card.message_id == message_id:
             self._close_card()
-        # No buttons and nothing new to read: a card that was closed as it stands.
-        if message.buttons or self._shown.get(message_id) != message.body:
-            await self._show(message_id, message)
+        before = self._shown.get(message_id, Document()).blocks
+        news = Document(blocks=tuple(block for block in message.body.blocks if block not in before))
+        if message.buttons or news.blocks:
+            await self._show(message_id, message, news)
 
-    async def _show(self, message_id: str, message: OutboundMessage) -> None:
+    async def _show(self, message_id: str, message: OutboundMessage, visible: Document) -> None:
         if not 0 < measure(message.body) <= LIMIT:
             raise MessageRejected(f"a message has 1 to {LIMIT} characters")
         card = _Card(
             message_id=message_id, buttons=tuple(button for row in message.buttons for button in row)
         )
         try:
-            await self._console.show(message.body, card.choices)
+            await self._console.show(visible, card.choices)
         except (OSError, ValueError) as error:  # ValueError: the stream is closed
             raise TargetGone("the terminal is gone") from error
         self._shown[message_id] = message.body

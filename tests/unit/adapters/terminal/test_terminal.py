@@ -12,7 +12,7 @@ from adapters.terminal.adapter import HERE, TerminalAdapter
 from adapters.terminal.console import Key, PlainConsole
 from adapters.terminal.live import Live
 from adapters.terminal.settings import TerminalSettings
-from gateway.document import Document, plain, text_document
+from gateway.document import Document, parse, plain, text_document
 from gateway.errors import StoreUnavailable, TargetGone
 from gateway.messages import Button, ButtonPress, InboundMessage, OutboundMessage, PressAnswer, Target, Update
 
@@ -22,7 +22,8 @@ CARD = ((Button(label="Once", token="t-once"), Button(label="Deny", token="t-den
 
 
 def outbound(text: str, **details: Any) -> OutboundMessage:
-    return OutboundMessage(target=Target.of(HERE), body=text_document(text), idem_key="k", **details)
+    given = {"target": Target.of(HERE), "body": text_document(text), "idem_key": "k"}
+    return OutboundMessage(**(given | details))
 
 
 @dataclass
@@ -188,6 +189,15 @@ async def test_an_edit_that_only_takes_the_buttons_away_shows_nothing_again():
     receipt = await adapter.send(outbound("May I roll?", buttons=CARD))
     await adapter.edit(receipt.message_id, outbound("May I roll?"))
     assert console.shown == ["May I roll?", "1 Once  2 Deny"]
+
+
+async def test_an_edit_shows_only_what_is_new():
+    console = ScriptedConsole()
+    adapter = TerminalAdapter(TerminalSettings(), Gateway(), console=console)
+    receipt = await adapter.send(outbound("", body=parse("May I roll?\n\nsides: 6"), buttons=CARD))
+    await adapter.edit(receipt.message_id, outbound("", body=parse("Allowed.\n\nsides: 6")))
+    await adapter.edit(receipt.message_id, outbound("", body=parse("Allowed. Done.\n\nsides: 6")))
+    assert console.shown == ["May I roll?\n\nsides: 6", "1 Once  2 Deny", "Allowed.", "Allowed. Done."]
 
 
 async def test_once_takes_one_message_and_ends():
