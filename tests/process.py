@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 START_S = 60.0
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class DaemonProcess:
@@ -22,6 +23,8 @@ class DaemonProcess:
         self.folder = folder
         self.log = folder / "daemon.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+        # The code beside these tests, also where another checkout is installed.
+        kept["PYTHONPATH"] = str(ROOT)
         self._env = {**kept, "PARLEY_STATE_DIR": str(folder / "state"), **env}
         self._args = args or ("run",)
         self._process: asyncio.subprocess.Process | None = None

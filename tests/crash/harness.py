@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.simulators.telegram.records import Message, User
 FIRST_USER = 5_000
 ANSWER_S = 90.0
 FOREVER_S = 3_600.0
+MOST_OUTSTANDING = 3
 
 MAYBE_LOST = "may not have arrived"
 GIVEN_UP = "so I gave it up"
@@ -106,6 +108,7 @@ class TelegramCrash:
                 for _ in range(self._plan.kills):
                     await self._live_and_die(daemon)
                 done.set()
+                self._sim.changes.notify()
                 await daemon.start()
                 await self._settle()
                 pressing.cancel()
@@ -141,10 +144,15 @@ class TelegramCrash:
                 self._sim.say(user, f'use write_note {{"text": "{word}"}}')
             else:
                 self._sim.say(user, word)
-            try:
-                await asyncio.wait_for(done.wait(), self._random.uniform(0.3, 3.0))
-            except TimeoutError:
-                continue
+            await self._pause(user, done)
+
+    async def _pause(self, user: User, done: asyncio.Event) -> None:
+        """Think for a moment, and wait while the last answers are outstanding, as people do."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(done.wait(), self._random.uniform(0.1, 1.5))
+        await self._sim.wait_for(
+            lambda: done.is_set() or len(self._missing(user)) < MOST_OUTSTANDING, FOREVER_S
+        )
 
     async def _press_cards(self) -> None:
         """Press Once on every card that shows buttons, once per button."""
