@@ -79,7 +79,6 @@ async def test_a_group_message_names_group_and_person(stage: Stage, running: Run
 
 
 @pytest.mark.needs("groups")
-@pytest.mark.req("ADP-6")
 async def test_a_mention_of_the_bot_is_noticed_and_is_not_part_of_the_text(
     stage: Stage, running: Running, inbox: RecordingInbox
 ):
@@ -107,7 +106,6 @@ async def test_a_thread_is_a_place_of_its_own(stage: Stage, running: Running, in
 
 
 @pytest.mark.needs("edits_by_people")
-@pytest.mark.req("ADP-7")
 async def test_an_edit_names_the_message_it_changes(stage: Stage, running: Running, inbox: RecordingInbox):
     stage.say("first thought")
     message = await inbox.wait_message("first thought")
@@ -169,7 +167,6 @@ async def test_a_message_as_long_as_the_limit_is_shown_whole_and_a_longer_one_re
 
 
 @pytest.mark.needs("replies")
-@pytest.mark.req("DLV-9")
 async def test_a_reply_to_a_message_that_is_gone_is_sent_all_the_same(stage: Stage, running: Running):
     await stage.adapter.send(to(stage, "answer", reply_to="987654"))
     assert stage.shown() == ["answer"]

@@ -113,6 +113,18 @@ async def test_a_second_poller_is_named(sim, running):
         await running.ended()
 
 
+async def test_of_two_pollers_the_older_one_gives_way_and_the_newer_one_hears(sim, ada, running, inbox):
+    newer_inbox = RecordingInbox()
+    newer = Running(make(sim), newer_inbox)
+    await newer.start()
+    with pytest.raises(ConnectionLost, match="another program polls"):
+        await running.ended()
+    sim.say(ada, "who hears?")
+    await newer_inbox.wait_message("who hears?")
+    await newer.stop()
+    assert inbox.received == []
+
+
 async def test_a_webhook_left_over_is_removed_without_losing_what_waits(sim, ada, inbox):
     text = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook"
     sim.fail(Refuse(status=409, text=text), method="getUpdates")
