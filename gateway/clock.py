@@ -14,3 +14,8 @@ def utc_now() -> datetime:
 def to_ms(moment: datetime) -> int:
     """UTC milliseconds, as the store keeps times."""
     return int(moment.timestamp() * 1000)
+
+
+def from_ms(milliseconds: int) -> datetime:
+    """The moment of a stored time, aware, in UTC."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

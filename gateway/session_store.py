@@ -5,10 +5,10 @@ runs belongs to it. What is remembered about a person outlives every session.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
 
-from gateway.clock import to_ms
+from gateway.clock import from_ms, to_ms
 from gateway.messages import Target
 from gateway.store import lanes, turns
 from gateway.store.lanes import Lane
@@ -26,10 +26,14 @@ class ResetPolicy:
     daily_at: time = time(4, 0)
     timezone: tzinfo = UTC
 
-    def is_expired(self, last_active: datetime, now: datetime) -> bool:
-        """Whether a session last active then is over now; both times are aware."""
+    def is_expired(self, last_active: datetime, now: datetime, *, last_asked: datetime | None = None) -> bool:
+        """Whether a session last active then is over now; all times are aware.
+
+        `last_asked` is when its last question came (default `last_active`): a reply that ends after the daily
+        hour belongs to the old day, but a long one is no idleness.
+        """
         idle = (now - last_active).total_seconds() >= self.idle_s
-        daily = last_active < self._last_boundary(now)
+        daily = (last_asked or last_active) < self._last_boundary(now)
         match self.mode:
             case "idle":
                 return idle
@@ -42,11 +46,14 @@ class ResetPolicy:
 
     def _last_boundary(self, now: datetime) -> datetime:
         # Wall-clock arithmetic in the zone: on the days the clocks change, 04:00 is still 04:00.
-        local = now.astimezone(self.timezone)
-        boundary = datetime.combine(local.date(), self.daily_at, tzinfo=self.timezone)
-        if boundary > local:
-            boundary = datetime.combine(local.date() - timedelta(days=1), self.daily_at, tzinfo=self.timezone)
-        return boundary
+        today = now.astimezone(self.timezone).date()
+        boundary = self._boundary_on(today)
+        return boundary if boundary <= now else self._boundary_on(today - timedelta(days=1))
+
+    def _boundary_on(self, day: date) -> datetime:
+        # In UTC: Python compares two times of one zone by their wall clocks, wrong in the hour that is doubled
+        # or left out.
+        return datetime.combine(day, self.daily_at, tzinfo=self.timezone).astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +98,7 @@ class SessionStore:
         if lane.session_id is None:
             return Session(id=self._start(tx, lane, now_ms), lane=lane, is_new=True)
         if self._is_over(tx, lane, now, policy or self._policy):
-            had_content = self._has_turns(tx, lane.session_id)
+            had_content = _last_asked_ms(tx, lane) is not None
             return Session(
                 id=self.reset(tx, lane, reason="expired", now_ms=now_ms),
                 lane=lane,
@@ -125,11 +132,24 @@ class SessionStore:
         row = tx.row("SELECT last_active_at FROM sessions WHERE id = :id", id=lane.session_id)
         if row is None:
             return True
-        last_active = datetime.fromtimestamp(row["last_active_at"] / 1000, tz=now.tzinfo)
-        return policy.is_expired(last_active, now) and turns.open_count(tx, lane.id) == 0
+        asked_ms = _last_asked_ms(tx, lane)
+        return (
+            policy.is_expired(
+                from_ms(row["last_active_at"]),
+                now,
+                last_asked=None if asked_ms is None else from_ms(asked_ms),
+            )
+            and turns.open_count(tx, lane.id) == 0
+        )
 
-    def _has_turns(self, tx: Tx, session_id: int) -> bool:
-        return tx.row("SELECT 1 AS x FROM turns WHERE session_id = :id LIMIT 1", id=session_id) is not None
+
+def _last_asked_ms(tx: Tx, lane: Lane) -> int | None:
+    """When the last question of the lane's session came; None if it has none yet."""
+    row = tx.row(
+        "SELECT session_id, created_at FROM turns WHERE lane_id = :lane ORDER BY seq DESC LIMIT 1",
+        lane=lane.id,
+    )
+    return int(row["created_at"]) if row is not None and row["session_id"] == lane.session_id else None
 
 
 def touch(tx: Tx, session_id: int, now_ms: int) -> None:
