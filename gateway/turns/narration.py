@@ -4,6 +4,7 @@ The words of a response are queued for delivery in the transaction that stores t
 the one that parks the turn; the turn's end in the one that frees its lane.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, assert_never
@@ -72,7 +73,8 @@ class Narration:
         self._mask = mask
         self._clock = clock
         self._journal = Journal(database, hub, claim, clock)
-        self._started_ms = to_ms(clock())
+        # Durations by the monotonic clock: the wall clock may jump, and a turn must not time out by that.
+        self._began_s = time.monotonic()
         self._first_word: tuple[int, str] | None = None
         self._failure: Failed | None = None
         self._usage = Usage()
@@ -194,7 +196,7 @@ class Narration:
     def _delta(self, event: ThinkingDelta | TextDelta) -> None:
         kind = "thinking" if isinstance(event, ThinkingDelta) else "text"
         if self._first_word is None:
-            self._first_word = (self._now_ms() - self._started_ms, kind)
+            self._first_word = (self._run_ms(), kind)
         self._journal.soon(kind, {"text": event.text})
 
     async def _checkpoint(self, event: Checkpoint) -> None:
@@ -326,7 +328,10 @@ class Narration:
         raise LookupError(call_id)
 
     def _ran_ms(self) -> int:
-        return self._claim.ran_ms + self._now_ms() - self._started_ms
+        return self._claim.ran_ms + self._run_ms()
+
+    def _run_ms(self) -> int:
+        return round((time.monotonic() - self._began_s) * 1000)
 
     def _now_ms(self) -> int:
         return to_ms(self._clock())
