@@ -129,7 +129,8 @@ class PromptConsole:
         """The line that was entered; Ctrl-C clears what was typed and counts only on an empty line."""
         while True:
             try:
-                return await self._session.prompt_async()
+                # Ctrl-C is a key here; SIGINT from elsewhere stays the daemon's to handle.
+                return await self._session.prompt_async(handle_sigint=False)
             except EOFError:
                 return Key.END
             except KeyboardInterrupt:

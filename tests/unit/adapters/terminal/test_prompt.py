@@ -1,6 +1,8 @@
 """The prompt for a person: keys, history and the running answer, with a pipe for the keyboard."""
 
 import asyncio
+import os
+import signal
 import stat
 from collections.abc import Iterator
 
@@ -33,6 +35,19 @@ async def test_ctrl_c_clears_what_was_typed_and_counts_on_an_empty_line_only(key
     assert await console.read() == "next"
     keyboard.send_text("\x03")
     assert await console.read() is Key.INTERRUPT
+
+
+async def test_the_daemons_own_handling_of_sigint_is_left_alone(keyboard: PipeInput):
+    heard, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, heard.set)
+    try:
+        keyboard.send_text("hello\r")
+        await PromptConsole().read()
+        os.kill(os.getpid(), signal.SIGINT)
+        async with asyncio.timeout(5):
+            await heard.wait()
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
 
 
 async def test_ctrl_d_on_an_empty_line_ends(keyboard: PipeInput):
