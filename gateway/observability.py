@@ -22,22 +22,8 @@ from gateway.redaction import Redactor
 
 LogFormat = Literal["console", "json"]
 
-QUIET_LIBRARIES = (
-    "aiohttp",
-    "asyncio",
-    "discord",
-    "httpcore",
-    "httpcore2",
-    "httpx",
-    "httpx2",
-    "mcp",
-    "openai",
-    "slack_bolt",
-    "slack_sdk",
-    "telegram",
-    "urllib3",
-)
-"""Libraries that talk a lot: at INFO they log each request, some with the token in its address."""
+OUR_PACKAGES = ("gateway", "adapters", "agent")
+"""Loggers below these have the level that was asked for; all others are libraries, with a level of their own."""
 
 log = structlog.get_logger(__name__)
 
@@ -53,10 +39,10 @@ def setup_logging(
     """Send everything that is logged in this process to one place; may be called again, the last call holds.
 
     Args:
-        level: The lowest level shown, by name, without regard to case.
+        level: The lowest level shown of our own events, by name, without regard to case.
         format: `console`: readable lines, coloured on a terminal; `json`: one JSON object a line.
         redactor: Hides secrets in all of it.
-        libraries: The same for `QUIET_LIBRARIES`.
+        libraries: The same for every library: at INFO some log each request, with the token in its address.
         stream: Where lines go; stderr by default.
     """
     stream = sys.stderr if stream is None else stream
@@ -76,13 +62,14 @@ def setup_logging(
     handler = _SafeHandler(stream)
     handler.setFormatter(_Formatter(redactor, format, shared, colors=format == "console" and stream.isatty()))
     # What a library put there beforehand would print past the redactor.
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in QUIET_LIBRARIES:
-        logging.getLogger(name).setLevel(libraries.upper())
+    logging.basicConfig(level=libraries.upper(), handlers=[handler], force=True)
     for existing in list(logging.Logger.manager.loggerDict.values()):
         if isinstance(existing, logging.Logger):
             existing.handlers.clear()
             existing.propagate = True
+            existing.setLevel(logging.NOTSET)
+    for name in OUR_PACKAGES:
+        logging.getLogger(name).setLevel(level.upper())
     logging.captureWarnings(capture=True)
     logging.raiseExceptions = False
 

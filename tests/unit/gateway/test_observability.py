@@ -25,7 +25,7 @@ BOT_TOKEN = "123456789:AAFAKEfakeFAKEfakeFAKEfakeFAKEfake000"
 PLAIN_SECRET = "a-secret-of-no-known-shape"
 SECRETS = (BOT_TOKEN, PLAIN_SECRET)
 
-log = structlog.get_logger("tests")
+log = structlog.get_logger("gateway.tests")
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +33,14 @@ def logging_as_it_was():
     """Puts back everything `setup_logging` and `log_uncaught` change in the process."""
     root = logging.getLogger()
     handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
+    levels = {name: logging.getLogger(name).level for name in logging.root.manager.loggerDict}
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     yield
     logging.captureWarnings(capture=False)
     root.handlers[:], logging.raiseExceptions = handlers, raising
     root.setLevel(level)
+    for name in list(logging.root.manager.loggerDict):
+        logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
     sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
     structlog.reset_defaults()
 
@@ -228,7 +231,7 @@ def test_a_value_that_cannot_be_rendered_costs_its_line_only():
     log.info("a.kept")
 
     first, second = output.getvalue().splitlines()
-    assert first.startswith("log.failed logger=tests ")
+    assert first.startswith("log.failed logger=gateway.tests ")
     assert first.endswith(" error=KeyError")
     assert "a.kept" in second
 
@@ -239,7 +242,7 @@ import structlog
 from gateway.observability import setup_logging
 from gateway.redaction import Redactor
 setup_logging(redactor=Redactor())
-log = structlog.get_logger()
+log = structlog.get_logger("gateway")
 log.info("first.line")
 signal.sigwait({signal.SIGUSR1})
 for number in range(1000):
@@ -274,7 +277,7 @@ import structlog
 from gateway.observability import setup_logging
 from gateway.redaction import Redactor
 setup_logging(redactor=Redactor(), stream=open("/dev/full", "w"))
-structlog.get_logger().info("no.room")
+structlog.get_logger("gateway").info("no.room")
 print("still here", flush=True)
 import os
 os._exit(0)
