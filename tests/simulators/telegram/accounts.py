@@ -54,6 +54,8 @@ def set_webhook(world: World, account: Account, params: Params, at_s: float) -> 
         account.updates.pending.clear()
     account.updates.end_poll()
     account.webhook_url, account.webhook_secret, account.webhook_error = url, secret, ""
+    if url:
+        world.webhook_was_set.set()
     return True
 
 

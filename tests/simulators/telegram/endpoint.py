@@ -13,6 +13,7 @@ from ..faults import Delay, Drop, FaultScript, Hold, Refuse
 from ..recorder import Call
 from ..server import cut
 from .errors import ApiError
+from .flood import FloodLimit
 from .methods import METHODS
 from .params import Params, read_params
 from .world import Account, World
@@ -38,6 +39,7 @@ class Endpoint:
 
     def __init__(self, world: World, faults: FaultScript) -> None:
         self._world, self._faults = world, faults
+        self.flood: FloodLimit | None = None
 
     def routes(self) -> list[web.RouteDef]:
         """The routes of the Bot API server."""
@@ -73,6 +75,8 @@ class Endpoint:
         method = METHODS.get(name.lower())
         if method is None:
             raise ApiError(404, "Not Found: method not found")
+        if self.flood is not None:
+            self.flood.spend(name, params.text("chat_id"))
         faults = self._faults.take(name, params.values.get("chat_id"), call.account)
         for fault in faults:
             match fault:

@@ -69,6 +69,8 @@ def _breach(entity: Entity, around: list[Entity]) -> str | None:
         return f"{entity.type} overlaps {around[-1].type}"
     if entity.type in outer:
         return f"{entity.type} inside {entity.type}"
+    if entity.type in BLOCKQUOTES and (inside := outer.intersection(BLOCKQUOTES)):
+        return f"{entity.type} inside {inside.pop()}"
     if inside := outer.intersection(PRE):
         return f"{entity.type} inside {inside.pop()}"
     if entity.type in PRE and (inside := outer.difference(BLOCKQUOTES)):

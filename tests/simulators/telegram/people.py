@@ -40,13 +40,24 @@ class People:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def add_user(self, user_id: int | None = None, name: str = "", username: str | None = None) -> User:
-        """Make a person and, with each bot, the private chat, as if `/start` had been pressed long ago."""
+    def add_user(
+        self,
+        user_id: int | None = None,
+        name: str = "",
+        username: str | None = None,
+        *,
+        has_started: bool = True,
+    ) -> User:
+        """Make a person and, with each bot, the private chat.
+
+        Unless the person `has_started` the bot, it may not write first.
+        """
         user_id = user_id or 1000 + next(self._world.ids)
         user = User(id=user_id, first_name=name or f"User {user_id}", username=username)
         self._world.users[user_id] = user
         for account in self._world.accounts.values():
-            self._world.private_chat(account, user)
+            chat = self._world.private_chat(account, user)
+            chat.barred = None if has_started else "bot can't initiate conversation with a user"
         return user
 
     def add_group(self, title: str, members: list[User], chat_id: int | None = None) -> Chat:
@@ -112,6 +123,8 @@ class People:
             claimed_bytes: The size the platform shall state instead of the real one.
             album: The media_group_id joining several files.
         """
+        if chat.kind == "private":
+            chat.barred = None  # who writes to a bot starts or unblocks it
         stored = None
         if file is not None:
             kind, name, content = file

@@ -139,6 +139,7 @@ class Chat:
     drafts: list[Draft] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
     next_message_id: int = 1
+    bot_messages: int = 0  # ever posted by bots
 
 
 @dataclass(slots=True, kw_only=True)

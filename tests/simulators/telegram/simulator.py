@@ -23,6 +23,7 @@ from ..faults import Drop, Fault, FaultScript, Plan, Refuse
 from ..recorder import Call, Recorder
 from ..server import LoopbackServer, make_app
 from .endpoint import Endpoint
+from .flood import FloodLimit, Rate
 from .people import People, find_button
 from .records import Chat, Message, Press, Topic, User
 from .webhooks import WebhookSender
@@ -47,7 +48,8 @@ class TelegramSimulator:
         self.people = People(self.world)
         self.account = self.world.add_account("Parley", "parley_sim_bot", DEFAULT_BOT_ID)
         self._webhooks = WebhookSender(self.world)
-        routes = Endpoint(self.world, self.faults).routes() + control_routes(remote_actions(self))
+        self._endpoint = Endpoint(self.world, self.faults)
+        routes = self._endpoint.routes() + control_routes(remote_actions(self))
         self._server = LoopbackServer(make_app(routes), host, port)
 
     async def __aenter__(self) -> Self:
@@ -95,9 +97,16 @@ class TelegramSimulator:
 
     # What people do.
 
-    def add_user(self, user_id: int | None = None, name: str = "", username: str | None = None) -> User:
-        """Make a person who has started every bot."""
-        return self.people.add_user(user_id, name, username)
+    def add_user(
+        self,
+        user_id: int | None = None,
+        name: str = "",
+        username: str | None = None,
+        *,
+        has_started: bool = True,
+    ) -> User:
+        """Make a person; without `has_started` bots may not write to them first."""
+        return self.people.add_user(user_id, name, username, has_started=has_started)
 
     def add_group(self, title: str, members: list[User], chat_id: int | None = None) -> Chat:
         """Make a basic group."""
@@ -156,6 +165,17 @@ class TelegramSimulator:
         """Answer the next requests with 429."""
         return self.fail(Refuse(status=429, retry_after_s=retry_after_s), method, chat, times)
 
+    def limit_speed(self, private: Rate | None = None, group: Rate | None = None) -> None:
+        """Answer what comes too fast in one chat with 429, from now on, at the platform's usual rates or these."""
+        limit = FloodLimit(clock=self.recorder.clock)
+        limit.private, limit.group = private or limit.private, group or limit.group
+        self._endpoint.flood = limit
+
+    def conflict(self, times: int = 1) -> Plan:
+        """Fail the next polls as if another process polled with the same token."""
+        text = "terminated by other getUpdates request; make sure that only one bot instance is running"
+        return self.fail(Refuse(status=409, text=text), "getUpdates", times=times)
+
     def lose_answer(
         self, chat: Where | None = None, times: int = 1, method: str | None = "sendMessage"
     ) -> Plan:
@@ -210,9 +230,14 @@ class TelegramSimulator:
 
     async def wait_for_replies(self, where: Where, count: int, timeout_s: float = WAIT_S) -> list[Message]:
         """Wait until bots have at least this many messages in a chat, and return them."""
-        return await self.wait_for(
-            lambda: replies if len(replies := self.replies(where)) >= count else [], timeout_s
-        )
+        chat = self.chat(where)
+
+        def enough() -> list[Message]:
+            # Counting first keeps a wait for the last of thousands from walking the history at every change.
+            shown = self.replies(chat) if chat.bot_messages >= count else []
+            return shown if len(shown) >= count else []
+
+        return await self.wait_for(enough, timeout_s)
 
     def describe(self) -> str:
         """The state in short, for the text of a failed wait."""

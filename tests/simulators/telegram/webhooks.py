@@ -29,6 +29,7 @@ class WebhookSender:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
+        await self._world.webhook_was_set.wait()  # until then nothing needs watching
         async with ClientSession(timeout=ClientTimeout(total=TIMEOUT_S)) as session:
             while True:
                 account = await self._world.changes.until(self._next, timeout_s=float("inf"))

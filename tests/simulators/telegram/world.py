@@ -3,6 +3,7 @@
 Methods (what bots ask) and people (what tests do) both work on a `World`; it knows no HTTP.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
@@ -46,6 +47,7 @@ class World:
         self.presses: dict[str, Press] = {}
         self.files: dict[str, StoredFile] = {}
         self.ids = count(1)
+        self.webhook_was_set = asyncio.Event()
 
     def add_account(self, name: str, username: str, bot_id: int) -> Account:
         """Make a bot."""
@@ -121,6 +123,7 @@ class World:
         )
         chat.messages[number] = message
         if sender.is_bot:
+            chat.bot_messages += 1
             chat.drafts.clear()
         return message
 
