@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from telegram import Bot
 
 from tests.simulators import model, telegram
 from tests.simulators.changes import Changes
@@ -66,8 +67,9 @@ async def act(client, sim, action, **arguments):
     return body["result"]
 
 
-async def test_telegram_is_driven_over_http(telegram_sim, bot):
-    async with httpx.AsyncClient() as client:
+async def test_telegram_is_driven_over_http(telegram_sim):
+    token, base = telegram_sim.token, telegram_sim.url
+    async with httpx.AsyncClient() as client, Bot(token, base_url=base + "/bot") as bot:
         said = await act(client, telegram_sim, "say", chat=123, text="hello")
         assert [update.message.text for update in await bot.get_updates()] == ["hello"]
         buttons = {"inline_keyboard": [[{"text": "Yes", "callback_data": "y"}]]}
