@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from .model import ModelSimulator
+from .slack import SlackSimulator
 from .telegram import TelegramSimulator
 
 
@@ -22,4 +23,11 @@ async def telegram_sim() -> AsyncIterator[TelegramSimulator]:
 async def model_sim() -> AsyncIterator[ModelSimulator]:
     """A model service of this test's own."""
     async with ModelSimulator() as sim:
+        yield sim
+
+
+@pytest_asyncio.fixture
+async def slack_sim() -> AsyncIterator[SlackSimulator]:
+    """A Slack of this test's own."""
+    async with SlackSimulator() as sim:
         yield sim

@@ -1,0 +1,3 @@
+from tests.simulators.fixtures import slack_sim
+
+__all__ = ["slack_sim"]
