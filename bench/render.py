@@ -63,22 +63,33 @@ def pieces(source: str) -> object:
     return split(parse(source), measure, MAX_TEXT)
 
 
+def to_pieces(source: str) -> float:
+    return seconds(lambda: pieces(source), 2)
+
+
 def doublings() -> None:
-    print("from Markdown to pieces, seconds of CPU at 125 kB, 250 kB, 500 kB, 1 MB; worst ratio of a doubling")
+    print(
+        "from Markdown to pieces, seconds of CPU at 125 kB, 250 kB, 500 kB, 1 MB; worst ratio of a doubling"
+    )
     for name, shape in SHAPES.items():
-        took = [seconds(lambda text=shape(size): pieces(text), 2) for size in (125_000, 250_000, 500_000, 1_000_000)]
+        took = [
+            seconds(lambda text=shape(size): pieces(text), 2)
+            for size in (125_000, 250_000, 500_000, 1_000_000)
+        ]
         ratio = max(after / before for before, after in zip(took, took[1:], strict=False) if before > 0.005)
         print(f"  {name:28}", *(f"{value:7.3f}" for value in took), f"   x{ratio:.2f}")
     print("hostile texts, and twice as much")
     for name, shape in HOSTILE.items():
-        took = [seconds(lambda text=shape(count): pieces(text), 2) for count in (10_000, 20_000)]
+        took = [to_pieces(shape(count)) for count in (10_000, 20_000)]
         print(f"  {name:28} {took[0]:7.3f} {took[1]:7.3f}   x{took[1] / max(took[0], 0.001):.2f}")
 
 
 def usual() -> None:
     source = (REPLY * 4)[:2000]
     took = [seconds(lambda: pieces(source)) for _ in range(200)]
-    print(f"2 kB reply to pieces: median {statistics.median(took) * 1000:.2f} ms, worst {max(took) * 1000:.2f} ms")
+    print(
+        f"2 kB reply to pieces: median {statistics.median(took) * 1000:.2f} ms, worst {max(took) * 1000:.2f} ms"
+    )
     grown = [seconds(lambda: grow(source, (), measure, MAX_TEXT)) for _ in range(50)]
     print(f"2 kB stream, one step: median {statistics.median(grown) * 1000:.2f} ms")
     long = REPLY * 20
@@ -93,8 +104,12 @@ def yardstick() -> None:
     document = parse(source)
     ours = seconds(lambda: render(parse(source)), 3)
     cut = seconds(lambda: split(document, measure, MAX_TEXT), 2)
-    print(f"1 MB: telegramify-markdown convert {theirs:.2f} s; parse and render {ours:.2f} s, x{ours / theirs:.2f}")
-    print(f"      split {cut:.2f} s; parse and split x{(seconds(lambda: parse(source), 3) + cut) / theirs:.2f}")
+    print(
+        f"1 MB: telegramify-markdown convert {theirs:.2f} s; parse and render {ours:.2f} s, x{ours / theirs:.2f}"
+    )
+    print(
+        f"      split {cut:.2f} s; parse and split x{(seconds(lambda: parse(source), 3) + cut) / theirs:.2f}"
+    )
 
 
 def parsers() -> None:

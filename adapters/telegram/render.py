@@ -138,7 +138,8 @@ class _Writer:
 
     def finish(self) -> TelegramText:
         text = "".join(self._parts)
-        entities = sorted(reversed(self._entities), key=_outer_first)
+        entities = self._entities[::-1]  # what was closed last lies outside
+        entities.sort(key=_outer_first)
         kept = text.rstrip(" \n")
         begins = min((entity.offset for entity in entities if entity.type in _KEEPS_SPACE), default=len(text))
         lead = min(len(kept) - len(kept.lstrip(" \n")), begins)

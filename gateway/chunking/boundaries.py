@@ -8,7 +8,7 @@ nearly empty.
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-import regex  # type: ignore[import-untyped]  # ships no types
+import regex
 
 from gateway.chunking.flat import SPACE, Flat, Place, Strip
 from gateway.document import Code, Heading, List, Paragraph

@@ -95,22 +95,21 @@ class Strip:
     def cut(self, begin: int, end: int) -> Leaf | None:
         """Return the part between two offsets; None when nothing of it would be seen."""
         leaf = self.leaf
+        if begin <= 0 and end >= self.length:
+            return leaf
         match leaf:
             case Rule():
                 return leaf
             case Table():
-                whole = begin <= 0 and end >= len(leaf.rows)
                 rows = leaf.rows[begin:end]
-                return leaf if whole else Table(head=leaf.head, rows=rows, align=leaf.align) if rows else None
+                return Table(head=leaf.head, rows=rows, align=leaf.align) if rows else None
             case Code():
                 return self._cut_code(leaf, begin, end)
             case _:
                 spans = self.spans(begin, end)
-                return replace(leaf, spans=spans) if spans or not leaf.spans else None
+                return replace(leaf, spans=spans) if spans else None
 
     def _cut_code(self, leaf: Code, begin: int, end: int) -> Code | None:
-        if begin <= 0 and end >= len(leaf.text):
-            return leaf
         # the line end at which a block is cut is what the next message's beginning stands for
         shown = leaf.text[begin:end]
         shown = shown.removesuffix("\n") if end < len(leaf.text) else shown
@@ -127,8 +126,6 @@ class Strip:
         leaf = self.leaf
         if not isinstance(leaf, Paragraph | Heading) or begin >= end:
             return ()
-        if begin == 0 and end >= len(text):
-            return leaf.spans
         first = bisect_right(self._ends, begin)
         parts: list[Span] = []
         for index in range(first, len(leaf.spans)):

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from gateway.chunking.flat import Place, Strip
 from gateway.chunking.split import Cutter, Measure, split
-from gateway.document import Document, SourceMap, parse, parse_located, plain, text_document
+from gateway.document import Document, SourceMap, parse, parse_located
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +19,13 @@ class Growth:
 
     Attributes:
         pieces: One document a message. The first `len(cuts)` are finished: a longer source has the same ones,
-            unless what came later changed their formatting; such a one may even have become blank. The one
-            after them still grows, and is missing as long as it is blank.
+            unless what came later changed their formatting. Such a one may have become blank, and is None when
+            with its new formatting it no longer fits: then the message stays as it was shown. The piece after
+            them still grows, and is missing as long as it is blank.
         cuts: Where in the source the messages after the first begin; hand them back with the longer source.
     """
 
-    pieces: tuple[Document, ...]
+    pieces: tuple[Document | None, ...]
     cuts: tuple[int, ...]
 
 
@@ -32,8 +33,7 @@ def grow(source: str, cuts: tuple[int, ...], measure: Measure, limit: int | None
     """Return the messages that show the Markdown `source` so far, keeping the cuts made for a shorter one.
 
     `source` begins with the source the cuts were made for. While nothing has been cut and the whole still
-    fits, this costs no more than to parse and measure it. A finished message that no longer fits, because
-    later text changed its formatting, is given without formatting.
+    fits, this costs no more than to parse and measure it.
     """
     if not cuts:
         whole = parse(source)
@@ -61,12 +61,12 @@ class _Growing:
             places.append(max(self._place(cut), places[-1]))
         finished = [self._within(self._cutter.piece(begin, end)) for begin, end in pairwise(places)]
         stretches = self._cutter.cut(places[-1])
-        pieces = [self._cutter.piece(begin, end) for begin, end in stretches]
-        begins = [self._source(begin) for begin, _ in stretches[1:]]
-        return Growth(pieces=(*finished, *pieces), cuts=(*cuts, *begins))
+        begins = [self._source(stretch.begin) for stretch in stretches[1:]]
+        pieces = (*finished, *(stretch.piece for stretch in stretches))
+        return Growth(pieces=pieces, cuts=(*cuts, *begins))
 
-    def _within(self, piece: Document) -> Document:
-        return piece if self._measure(piece) <= self._limit else text_document(plain(piece))
+    def _within(self, piece: Document) -> Document | None:
+        return piece if self._measure(piece) <= self._limit else None
 
     def _place(self, cut: int) -> Place:
         """Return the place of the source offset `cut`, or the next one that shows anything."""

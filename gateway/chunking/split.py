@@ -6,6 +6,7 @@ corrected, and measured again, three or four times a piece, so the work grows wi
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from gateway.chunking.boundaries import Boundaries
@@ -32,7 +33,16 @@ def split(document: Document, measure: Measure, limit: int | None) -> tuple[Docu
     if limit is None:
         return () if is_blank(document) else (document,)
     cutter = Cutter(document, measure, limit)
-    return tuple(cutter.piece(begin, end) for begin, end in cutter.cut((0, 0)))
+    return tuple(stretch.piece for stretch in cutter.cut((0, 0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """What lies between two places of a document, and the piece made of it."""
+
+    begin: Place
+    end: Place
+    piece: Document
 
 
 class Cutter:
@@ -44,21 +54,22 @@ class Cutter:
         self.flat: Flat = flatten(document, self._divide)
         self._boundaries = Boundaries(self.flat, self._fits, limit)
         self._units_per_offset = 1.0
+        self._recent: dict[tuple[Place, Place], tuple[Document, int]] = {}
 
     def piece(self, begin: Place, end: Place) -> Document:
         """Return what lies between two places."""
-        return self.flat.piece(begin, end)
+        return self._measured(begin, end)[0]
 
-    def cut(self, begin: Place) -> list[tuple[Place, Place]]:
-        """Return the stretches of the pieces from `begin` to the end of the document."""
-        stretches: list[tuple[Place, Place]] = []
+    def cut(self, begin: Place) -> list[Stretch]:
+        """Return the pieces from `begin` to the end of the document."""
+        stretches: list[Stretch] = []
         while begin < self.flat.end:
             end = self._next(begin)
             if not is_blank(self.piece(begin, end)):
-                if stretches and self._might_fit(stretches[-1][0], end) and self._fits(stretches[-1][0], end):
-                    # a cut made early for the sake of a good place turned out to be needless
-                    begin = stretches.pop()[0]
-                stretches.append((begin, end))
+                if stretches and self._are_one(stretches[-1].begin, end):
+                    begin = stretches.pop().begin  # the cut for the sake of a good place was needless
+                stretches.append(Stretch(begin=begin, end=end, piece=self.piece(begin, end)))
+            self._recent.clear()
             begin = end
         return stretches
 
@@ -76,7 +87,7 @@ class Cutter:
         guess = start + int(self._limit / self._units_per_offset)
         for attempt in range(40):
             guess = min(max(guess, fits + 1), too_far - 1)
-            units = self._measure(self.piece(begin, self.flat.place(guess)))
+            units = self._measured(begin, self.flat.place(guess))[1]
             rate = max(units / (guess - start), 0.05)
             if units <= self._limit:
                 fits = guess
@@ -96,11 +107,20 @@ class Cutter:
         return fits
 
     def _fits(self, begin: Place, end: Place) -> bool:
-        return self._measure(self.piece(begin, end)) <= self._limit
+        return self._measured(begin, end)[1] <= self._limit
 
-    def _might_fit(self, begin: Place, end: Place) -> bool:
+    def _measured(self, begin: Place, end: Place) -> tuple[Document, int]:
+        """Return a piece and what it counts; the last ones are kept, for a cut is often where a guess was."""
+        known = self._recent.get((begin, end))
+        if known is None:
+            piece = self.flat.piece(begin, end)
+            known = self._recent[begin, end] = piece, self._measure(piece)
+        return known
+
+    def _are_one(self, begin: Place, end: Place) -> bool:
         length = self.flat.position(end) - self.flat.position(begin)
-        return length * min(self._units_per_offset, 1.0) <= self._limit * 1.3
+        likely = length * min(self._units_per_offset, 1.0) <= self._limit * 1.3
+        return likely and self._fits(begin, end)
 
     def _divide(self, table: Table) -> tuple[tuple[int, Leaf], ...]:
         """Return the table, or where a row fits no piece, the tables around it and that row as a record."""

@@ -15,6 +15,7 @@ from gateway.document.model import (
     Span,
     Spans,
     Table,
+    leaves,
 )
 
 
@@ -34,6 +35,16 @@ def text_of(spans: Spans) -> str:
 
 def is_blank(document: Document) -> bool:
     """Tell whether a reader would see nothing at all: white space, zero-width and control characters only."""
+    for leaf in leaves(document.blocks):
+        match leaf:
+            case Paragraph() | Heading():
+                shown = text_of(leaf.spans)
+            case Code():
+                shown = leaf.text
+            case _:
+                break
+        if any(is_visible(character) for character in shown):
+            return False
     return not any(is_visible(character) for character in plain(document))
 
 

@@ -6,8 +6,8 @@ import regex
 
 from gateway.chunking.flat import SPACE, Place
 from gateway.chunking.split import Cutter, Measure
-from gateway.document.plain import is_visible
 from gateway.document import Block, Code, Document, List, Quote, Rule, Table, is_blank, leaves, text_of
+from gateway.document.plain import is_visible
 
 
 def content(*pieces: Document) -> str:
@@ -51,7 +51,7 @@ def check_split(document: Document, measure: Measure, limit: int) -> tuple[Docum
     """Assert every promise of DLV-3 for one document; return its pieces."""
     cutter = Cutter(document, measure, limit)
     stretches = cutter.cut((0, 0))
-    pieces = tuple(cutter.piece(begin, end) for begin, end in stretches)
+    pieces = tuple(stretch.piece for stretch in stretches)
     sizes = [measure(piece) for piece in pieces]
     assert all(0 < size <= limit for size in sizes), sizes
     assert not any(is_blank(piece) for piece in pieces)
@@ -59,10 +59,9 @@ def check_split(document: Document, measure: Measure, limit: int) -> tuple[Docum
         assert content(*pieces) == content(document)  # a row as a record repeats the names of its cells
     if not is_blank(document):
         assert numbers(*pieces) == numbers(document)
-    for (begin, _), (_, end) in pairwise(stretches):
-        assert measure(cutter.piece(begin, end)) > limit, "two neighbours would fit into one"
-    for (begin, place), _ in pairwise(stretches):
-        check_cut(cutter, begin, place, measure, limit)
+    for left, right in pairwise(stretches):
+        assert measure(cutter.piece(left.begin, right.end)) > limit, "two neighbours would fit into one"
+        check_cut(cutter, left.begin, left.end, measure, limit)
     return pieces
 
 
@@ -79,7 +78,9 @@ def check_cut(cutter: Cutter, begin: Place, place: Place, measure: Measure, limi
         return
     atom = strip.atom_at(offset)
     if atom is not None:
-        assert measure(cutter.piece((number, atom[0]), (number, atom[1]))) > limit, "a link or code span was cut"
+        assert measure(cutter.piece((number, atom[0]), (number, atom[1]))) > limit, (
+            "a link or code span was cut"
+        )
         return
     if text[offset - 1] in SPACE or text[offset : offset + 1] in SPACE:
         return
@@ -91,6 +92,8 @@ def check_cut(cutter: Cutter, begin: Place, place: Place, measure: Measure, limi
     assert measure(cutter.piece((number, start), (number, end))) > limit, f"{text[start:end]!r} was cut"
     first = max(start, begin[1]) if begin[0] == number else start
     ends = {first + match.end() for match in regex.finditer(r"\X", text[first:end])}
-    grapheme = next(match for match in regex.finditer(r"\X", text[first:end]) if first + match.end() >= offset)
+    grapheme = next(
+        match for match in regex.finditer(r"\X", text[first:end]) if first + match.end() >= offset
+    )
     whole = (first + grapheme.start(), first + grapheme.end())
     assert offset in ends or measure(cutter.piece((number, whole[0]), (number, whole[1]))) > limit

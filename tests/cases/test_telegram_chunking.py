@@ -54,7 +54,7 @@ def c07a(_source: str, messages: list[Shown]) -> None:
 
 def c07b(_source: str, messages: list[Shown]) -> None:
     for message in messages:
-        assert [entity.type for entity in message.entities][0].endswith("blockquote")
+        assert message.entities[0].type.endswith("blockquote")
         assert set(message.styled("bold")) == {"two"}
         assert "*" not in message.text
     italic = all_in("italic", messages)
