@@ -84,6 +84,8 @@ def _text(value: Any) -> str:
             return json.dumps(value.strftime("%H:%M"))
         case dict():
             return "{}"  # a filled one was taken apart
+        case float() if value.is_integer():
+            return str(int(value))
         case bool() | int() | float() | None:
             return json.dumps(value)
         case _:
