@@ -9,6 +9,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -67,16 +68,17 @@ def to_pieces(source: str) -> float:
     return seconds(lambda: pieces(source), 2)
 
 
+def to_pieces(source: str) -> float:
+    return seconds(lambda: pieces(source), 2)
+
+
 def doublings() -> None:
     print(
         "from Markdown to pieces, seconds of CPU at 125 kB, 250 kB, 500 kB, 1 MB; worst ratio of a doubling"
     )
     for name, shape in SHAPES.items():
-        took = [
-            seconds(lambda text=shape(size): pieces(text), 2)
-            for size in (125_000, 250_000, 500_000, 1_000_000)
-        ]
-        ratio = max(after / before for before, after in zip(took, took[1:], strict=False) if before > 0.005)
+        took = [to_pieces(shape(size)) for size in (125_000, 250_000, 500_000, 1_000_000)]
+        ratio = max(after / before for before, after in pairwise(took) if before > 0.005)
         print(f"  {name:28}", *(f"{value:7.3f}" for value in took), f"   x{ratio:.2f}")
     print("hostile texts, and twice as much")
     for name, shape in HOSTILE.items():

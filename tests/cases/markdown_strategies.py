@@ -4,8 +4,29 @@ from hypothesis import strategies as st
 
 WORDS = st.sampled_from(
     [
-        *("alpha", "beta", "x", "naïve", "东京", "👨‍👩‍👧‍👦", "e\u0301", "🇰🇪🇳🇵", "a_b_c", "2*3*4", "<b>", "&amp;"),
-        *("https://example.test/a_b(c)", "**bold**", "*it*", "`code x`", "||hidden||", "~~gone~~", "**Note:**x"),
+        *(
+            "alpha",
+            "beta",
+            "x",
+            "naïve",
+            "东京",
+            "👨‍👩‍👧‍👦",
+            "e\u0301",
+            "🇰🇪🇳🇵",
+            "a_b_c",
+            "2*3*4",
+            "<b>",
+            "&amp;",
+        ),
+        *(
+            "https://example.test/a_b(c)",
+            "**bold**",
+            "*it*",
+            "`code x`",
+            "||hidden||",
+            "~~gone~~",
+            "**Note:**x",
+        ),
         "[link words](https://example.test/?a=1)",
     ]
 )
@@ -31,5 +52,3 @@ BLOCKS = st.one_of(
 MARKDOWN = st.lists(BLOCKS, max_size=14).map("\n".join)
 CHARACTERS = st.one_of(st.sampled_from(list("*_`~|[]()<>#-+!\\:. \n\t1a&;")), st.characters())
 ANY_TEXT = st.text(alphabet=CHARACTERS, max_size=300)
-    alphabet=st.one_of(st.sampled_from(list("*_`~|[]()<>#-+!\\:. \n\t1a&;")), st.characters()), max_size=300
-)
