@@ -29,7 +29,7 @@ def _user_id(value: str) -> str:
     if not _ID.fullmatch(value):
         raise ValueError(
             f"{_short(value)} is no user id, and names are not accepted because anybody can take one; "
-            "give the id (/whoami shows it)"
+            "give the id (the bot tells it to strangers)"
         )
     return value
 
@@ -40,7 +40,7 @@ def _access_entry(value: str) -> str:
         return value
     raise ValueError(
         f"{_short(value)} is no id, and names are not accepted because anybody can take one; "
-        'write a user id (/whoami shows it), "chat:" or "role:" with an id, or "*" for everybody'
+        'write a user id (the bot tells it to strangers), "chat:" or "role:" with an id, or "*" for everybody'
     )
 
 

@@ -25,7 +25,8 @@ def test_a_name_is_refused_with_the_way_to_find_the_id(problems, name):
 
     assert problem == (
         f"config.yaml:1: access.allow.telegram[0] '{name}' is no id, and names are not accepted because anybody "
-        'can take one; write a user id (/whoami shows it), "chat:" or "role:" with an id, or "*" for everybody'
+        'can take one; write a user id (the bot tells it to strangers), "chat:" or "role:" with an id, or "*" '
+        "for everybody"
     )
 
 
