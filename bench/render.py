@@ -68,10 +68,6 @@ def to_pieces(source: str) -> float:
     return seconds(lambda: pieces(source), 2)
 
 
-def to_pieces(source: str) -> float:
-    return seconds(lambda: pieces(source), 2)
-
-
 def doublings() -> None:
     print(
         "from Markdown to pieces, seconds of CPU at 125 kB, 250 kB, 500 kB, 1 MB; worst ratio of a doubling"
