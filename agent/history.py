@@ -50,6 +50,9 @@ _BLANK_LETTERS = frozenset(
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
 _KEPT_RAW_ARGS = 2_000
 
+NO_WORDS = "(no words)"
+"""Stands in a history for an answer of which nothing was left."""
+
 
 def load(messages: Sequence[str]) -> list[ModelMessage]:
     """Messages from JSON texts, one message each."""
@@ -184,11 +187,16 @@ def to_responded(
             provider_name=part.provider_name,
             provider_details=part.provider_details,
         )
+    text = visible_text(replace(response, parts=parts))
+    if not calls and not has_visible(text):
+        parts.append(
+            TextPart(content=NO_WORDS)
+        )  # recorded only if a filter emptied it; no API takes an empty one
     recorded = replace(response, parts=parts)
     usage = Usage(input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens)
     return Responded(
         message_json=dump_each([recorded])[0],
-        text=visible_text(recorded),
+        text=text,
         calls=tuple(calls),
         usage=usage,
     )

@@ -160,6 +160,17 @@ def total_usage(records: Iterable[Record]) -> Usage:
     return sum((r.usage for r in records if isinstance(r, Responded)), Usage())
 
 
+def is_readable(history: Sequence[str]) -> bool:
+    """Whether stored messages can be read back; blocks for milliseconds."""
+    from agent.history import load
+
+    try:
+        load(history)
+    except ValueError:  # pydantic's error is one
+        return False
+    return True
+
+
 def closed_history(turn_input: "TurnInput", state: "ChatState", *, closing: str) -> tuple[str, ...]:
     """The turn's messages as JSON, to append to the agent's stored history, however the turn ended.
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from agent.errors import SettingsError
-from agent.providers.table import MODULES
+from agent.providers.table import KEYED, MODULES
 from agent.settings import AgentSettings
 from agent.tools.builtin import BUILTIN_NAMES
 from agent.tools.registry import BUILTIN_SERVER
@@ -27,6 +27,10 @@ def check_settings(settings: AgentSettings) -> None:
         _known(f"models.{name}.provider", model.provider, MODULES)
         for other in model.fallback:
             _known(f"models.{name}.fallback", other, settings.models)
+        if model.provider in KEYED and model.api_key is None and model.base_url is None:
+            raise SettingsError(f"models.{name}.api_key: {model.provider} needs a key")
+        if model.provider != "demo" and not model.model:
+            raise SettingsError(f"models.{name}.model: say which of {model.provider}'s models")
     for name, server in settings.mcp_servers.items():
         if (server.command is None) == (server.url is None):
             raise SettingsError(f"mcpServers.{name}: give either a command or a url")

@@ -17,9 +17,13 @@ from agent.settings import ModelProfile
 MODULES: Mapping[str, str] = MappingProxyType(
     {
         "demo": "agent.providers.demo",
+        "openai": "agent.providers.openai",
     }
 )
 """Provider kind, as in `models.NAME.provider` → its module."""
+
+KEYED = frozenset({"openai"})
+"""Kinds whose own service takes nobody without a key; a `base_url` of another service may."""
 
 
 class _ProviderModule(Protocol):

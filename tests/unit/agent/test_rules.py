@@ -178,6 +178,14 @@ def test_good_settings_pass():
             "models.demo.fallback: there is no 'gtp'; known: demo",
         ),
         (
+            replace(GOOD, models={"demo": ModelProfile(provider="openai", model="gpt-5")}),
+            "models.demo.api_key: openai needs a key",
+        ),
+        (
+            replace(GOOD, models={"demo": ModelProfile(provider="openai", api_key="k")}),
+            "models.demo.model: say which of openai's models",
+        ),
+        (
             replace(GOOD, mcp_servers={"time": McpServer()}),
             "mcpServers.time: give either a command or a url",
         ),
