@@ -101,7 +101,7 @@ class FaultScript:
 
     def shut_gate(self, name: str) -> None:
         """Make what is held under this name wait from now on."""
-        self._gates[name] = asyncio.Event()
+        self._gates.setdefault(name, asyncio.Event()).clear()
 
     def clear(self) -> None:
         """Forget all plans and release whatever is held."""

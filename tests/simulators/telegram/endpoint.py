@@ -5,6 +5,8 @@
 
 import asyncio
 import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import web
@@ -30,6 +32,9 @@ _REASONS = {
 }
 
 
+DOWNLOAD = "downloadFile"
+
+
 class _ConnectionCutError(Exception):
     """The script wants the connection cut."""
 
@@ -48,36 +53,73 @@ class Endpoint:
             web.get("/file/bot{token}/{path:.+}", self.download),
         ]
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.StreamResponse:
         """Answer one method call, in the envelope of the Bot API."""
-        world = self._world
-        name, token = request.match_info["method"], request.match_info["token"]
-        params = await read_params(request)
-        call = world.recorder.begin(name, params.values, token.partition(":")[0])
-        world.changes.notify()
+        name, params = request.match_info["method"], await read_params(request)
+        call = self._begin(request, name, params.values)
+
+        async def run() -> web.StreamResponse:
+            account = self._world.account(request.match_info["token"])
+            if self.flood is not None:
+                self.flood.spend(name, params.text("chat_id"))
+            async with self._faulty(call):
+                result = await self._apply(call, account, params)
+            return web.json_response({"ok": True, "result": result})
+
+        return await self._guard(request, call, run)
+
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        """A file's bytes, for the path `getFile` gave; recorded and faulty as the method `downloadFile`."""
+        path = request.match_info["path"]
+        call = self._begin(request, DOWNLOAD, {"path": path})
+
+        async def run() -> web.StreamResponse:
+            self._world.account(request.match_info["token"])
+            async with self._faulty(call):
+                file = next((one for one in self._world.files.values() if one.path == path), None)
+            if file is None:
+                raise ApiError(404, "Not Found")
+            return web.Response(body=file.content, content_type=file.mime)
+
+        return await self._guard(request, call, run)
+
+    def _begin(self, request: web.Request, name: str, values: Mapping[str, Any]) -> Call:
+        call = self._world.recorder.begin(name, values, request.match_info["token"].partition(":")[0])
+        self._world.changes.notify()
+        return call
+
+    async def _guard(
+        self, request: web.Request, call: Call, run: Callable[[], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Run a request and record how it ended."""
+        recorder = self._world.recorder
         try:
-            result = await self._run(call, name, world.account(token), params)
+            response = await run()
         except _ConnectionCutError:
-            world.recorder.finish(call, 0, "connection cut", scripted=True)
+            recorder.finish(call, 0, "connection cut", scripted=True)
             return cut(request)
         except asyncio.CancelledError:
-            world.recorder.finish(call, 0, "client hung up", scripted=True)
+            recorder.finish(call, 0, "client hung up", scripted=True)
             raise
         except ApiError as error:
-            world.recorder.finish(call, error.status, error.description, scripted=call.scripted)
+            recorder.finish(call, error.status, error.description, scripted=call.scripted)
             return _refusal(error)
         finally:
-            world.changes.notify()
-        world.recorder.finish(call, 200)
-        return web.json_response({"ok": True, "result": result})
+            self._world.changes.notify()
+        recorder.finish(call, 200)
+        return response
 
-    async def _run(self, call: Call, name: str, account: Account, params: Params) -> Any:
-        method = METHODS.get(name.lower())
+    async def _apply(self, call: Call, account: Account, params: Params) -> Any:
+        method = METHODS.get(call.method.lower())
         if method is None:
             raise ApiError(404, "Not Found: method not found")
-        if self.flood is not None:
-            self.flood.spend(name, params.text("chat_id"))
-        faults = self._faults.take(name, params.values.get("chat_id"), call.account)
+        result = method(self._world, account, params, call.received_at_s)
+        return await result if inspect.isawaitable(result) else result
+
+    @asynccontextmanager
+    async def _faulty(self, call: Call) -> AsyncIterator[None]:
+        """Let the scripted faults happen before and after what is done within."""
+        faults = self._faults.take(call.method, call.params.get("chat_id"), call.account)
         for fault in faults:
             match fault:
                 case Delay(applied=False) | Hold(applied=False):
@@ -87,28 +129,14 @@ class Endpoint:
                 case Refuse():
                     call.scripted = True
                     raise _scripted(fault)
-        result = method(self._world, account, params, call.received_at_s)
-        if inspect.isawaitable(result):
-            result = await result
+        yield
         for fault in faults:
             match fault:
-                case Delay() | Hold() if fault.applied:
+                case Delay(applied=True) | Hold(applied=True):
                     self._world.changes.notify()
                     await self._faults.pause(fault)
                 case Drop():
                     raise _ConnectionCutError
-        return result
-
-    async def download(self, request: web.Request) -> web.Response:
-        """A file's bytes, for the path `getFile` gave."""
-        try:
-            self._world.account(request.match_info["token"])
-        except ApiError as error:
-            return _refusal(error)
-        for file in self._world.files.values():
-            if file.path == request.match_info["path"]:
-                return web.Response(body=file.content, content_type=file.mime)
-        return _refusal(ApiError(404, "Not Found"))
 
 
 def _scripted(fault: Refuse) -> ApiError:

@@ -112,11 +112,13 @@ def media_payload(kind: str, file: StoredFile) -> dict[str, Any]:
 
 
 def press_payload(press: Press) -> dict[str, Any]:
-    """`CallbackQuery`."""
+    """`CallbackQuery`; of a deleted message only its place is known (`InaccessibleMessage`)."""
+    message = press.message
+    gone = {"chat": chat_payload(message.chat), "message_id": message.id, "date": 0}
     return {
         "id": press.id,
         "from": user_payload(press.user),
-        "message": message_payload(press.message),
-        "chat_instance": str(press.message.chat.id),
+        "message": gone if message.is_deleted else message_payload(message),
+        "chat_instance": str(message.chat.id),
         "data": press.data,
     }

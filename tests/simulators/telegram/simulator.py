@@ -13,7 +13,7 @@ The same is offered over HTTP (`remote.py`). State is the simulator's own: it su
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -88,11 +88,15 @@ class TelegramSimulator:
             self.world.private_chat(account, user)
         return account
 
-    async def interrupt(self, seconds_down: Callable[[], Any] | None = None) -> None:
-        """Stop listening and listen again on the same port: every connection is lost, no state is."""
+    async def interrupt(self, meanwhile: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Stop listening and listen again on the same port: every connection is lost, no state is.
+
+        Args:
+            meanwhile: Awaited while the server is down.
+        """
         await self._server.stop()
-        if seconds_down is not None:
-            await seconds_down()
+        if meanwhile is not None:
+            await meanwhile()
         await self._server.start()
 
     # What people do.

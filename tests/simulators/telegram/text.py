@@ -5,8 +5,9 @@ Offsets and lengths are UTF-16 code units everywhere outside `Units`. The server
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 TEXT_LIMIT_UNITS = 4096
@@ -42,17 +43,19 @@ class FormattedText:
 
 def utf16_length(text: str) -> int:
     """The length of a text in UTF-16 code units, the unit of every Telegram limit and offset."""
-    return len(text) + sum(character > "\uffff" for character in text) if not text.isascii() else len(text)
+    if not text or max(text) <= "\uffff":
+        return len(text)
+    return len(text) + sum(character > "\uffff" for character in text)
 
 
 class Units:
     """Where the characters of one text lie in UTF-16."""
 
     def __init__(self, text: str) -> None:
-        starts = [0]
-        for character in text:
-            starts.append(starts[-1] + (2 if character > "\uffff" else 1))
-        self.starts = starts
+        self.starts: Sequence[int] = range(len(text) + 1)
+        if utf16_length(text) > len(text):
+            widths = (2 if character > "\uffff" else 1 for character in text)
+            self.starts = tuple(accumulate(widths, initial=0))
 
     @property
     def total(self) -> int:

@@ -85,3 +85,12 @@ async def test_a_keyboard_can_be_replaced_alone(telegram_sim, bot, ada):
     )
     [card] = telegram_sim.replies(ada)
     assert (card.text, card.rows()) == ("May I?", [["Sure?"]])
+
+
+async def test_a_press_on_a_deleted_message_names_only_its_place(telegram_sim, bot, ada):
+    await bot.send_message(ada.id, "May I?", reply_markup=CARD)
+    [card] = telegram_sim.replies(ada)
+    telegram_sim.people.delete(card)
+    telegram_sim.press_data(card, "pl1:once")
+    [update] = await bot.get_updates()
+    assert not update.callback_query.message.is_accessible  # though the library makes a Message of it

@@ -103,6 +103,16 @@ async def test_a_delay_may_end_in_a_refusal(telegram_sim, bot, ada):
     assert telegram_sim.faults.plans == []
 
 
+async def test_a_download_can_break_too(telegram_sim, bot, ada):
+    telegram_sim.say(ada, "", file=("document", "a.txt", b"abc"))
+    [update] = await bot.get_updates()
+    file = await update.message.document.get_file()
+    telegram_sim.fail(Drop(), "downloadFile")
+    with pytest.raises(NetworkError):
+        await file.download_as_bytearray()
+    assert await file.download_as_bytearray() == b"abc"
+
+
 async def test_a_client_that_hangs_up_is_noticed(telegram_sim, bot, ada):
     telegram_sim.fail(Hold())
     with pytest.raises(NetworkError):

@@ -6,6 +6,7 @@ import pytest
 from aiohttp import web
 from telegram import Bot
 from telegram.error import BadRequest, Conflict
+from telegram.ext import Application, MessageHandler, filters
 
 from tests.simulators.server import LoopbackServer, make_app
 
@@ -176,3 +177,21 @@ async def test_a_webhook_gets_updates_in_order_with_the_secret_until_it_takes_th
 async def test_a_webhook_must_be_an_address(bot):
     with pytest.raises(BadRequest, match=r"(?i)bad webhook"):
         await bot.set_webhook("ftp://example.org")
+
+
+async def test_the_librarys_own_application_runs_on_it_unchanged(telegram_sim, ada):
+    async def answer(update, _context):
+        await update.message.reply_text(f"you said {update.message.text}")
+
+    builder = Application.builder().token(telegram_sim.token).base_url(telegram_sim.url + "/bot")
+    application = builder.base_file_url(telegram_sim.url + "/file/bot").build()
+    application.add_handler(MessageHandler(filters.TEXT, answer))
+    async with application:
+        await application.updater.start_polling()
+        await application.start()
+        telegram_sim.say(ada, "hello")
+        [reply] = await telegram_sim.wait_for_replies(ada, 1)
+        await application.updater.stop()
+        await application.stop()
+    assert reply.text == "you said hello"
+    assert not telegram_sim.refusals
