@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 START_S = 60.0
+LOOK_S = 0.02
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -76,6 +77,12 @@ class DaemonProcess:
         """Wait until it ends by itself; returns the exit code."""
         assert self._process is not None
         return await asyncio.wait_for(self._process.wait(), timeout_s)
+
+    async def wait_printed(self, words: str, times: int = 1, timeout_s: float = START_S) -> None:
+        """Wait until the log holds these words so many times; a file tells nobody of its growth, so look often."""
+        async with asyncio.timeout(timeout_s):
+            while self.printed().count(words) < times:
+                await asyncio.sleep(LOOK_S)
 
     def printed(self) -> str:
         """All that it printed so far, in all runs."""

@@ -169,6 +169,7 @@ class Daemon:
         while not await self._runtime.ready(60):
             log.warning("agent.slow_to_start")
         self._queue.bind(group, self._runner.drain)
+        log.info("daemon.serving")
 
     async def _shut_down(
         self, adapters: "asyncio.Task[None]", background: "list[asyncio.Task[None]]"

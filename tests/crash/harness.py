@@ -24,6 +24,7 @@ ANSWER_S = 90.0
 FOREVER_S = 3_600.0
 MOST_OUTSTANDING = 3
 
+SERVING = "daemon.serving"
 MAYBE_LOST = "may not have arrived"
 GIVEN_UP = "so I gave it up"
 ANSWER = re.compile(r"You said: (w\d+x\d+)\b")
@@ -124,11 +125,11 @@ class TelegramCrash:
         }
 
     async def _live_and_die(self, daemon: DaemonProcess) -> None:
-        polls = len(self._sim.calls("getUpdates"))
+        served = daemon.printed().count(SERVING)
         await daemon.start()
         # Most kills should hit a daemon that works; a few also one that is starting.
         if self._random.random() < 0.9:
-            await self._sim.wait_for(lambda: len(self._sim.calls("getUpdates")) > polls, 60)
+            await daemon.wait_printed(SERVING, served + 1)
         await asyncio.sleep(self._random.uniform(0.0, self._plan.longest_life_s))
         await daemon.kill()
         self.tally.kills += 1
