@@ -2,6 +2,7 @@
 
 Deltas are joined until 512 characters or 50 ms are reached. `soon` lets events ride along with the next commit,
 `commit` waits until all so far is durable. Writes are queued in order, so a waiting commit covers all before it.
+Events get their numbers where they are stored: a write that failed leaves no gap.
 """
 
 import asyncio
@@ -69,9 +70,16 @@ class Journal:
         Raises:
             ParleyError: it was not stored; `Fenced` if the lane is lost.
         """
+        await asyncio.shield(self.submit(also))
+
+    def submit(self, also: Also | None = None) -> "asyncio.Future[None]":
+        """Queue what `commit` waits for. Await it shielded: whoever is cancelled does not take a write back.
+
+        Raises:
+            ParleyError: an earlier write failed.
+        """
         self._raise_failure()
-        # Shielded: whoever cancels the turn must not tear its last write off; a queued write commits anyway.
-        await asyncio.shield(self._submit(also))
+        return self._submit(also)
 
     def close(self) -> None:
         """Forget what was not committed; nothing is written any more."""
@@ -88,16 +96,17 @@ class Journal:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        events = tuple(
-            StoredEvent(idx=idx, kind=kind, payload=encode(payload))
-            for idx, (kind, payload) in enumerate(self._buffer, start=self._next_idx)
-        )
-        self._next_idx += len(events)
+        encoded = [(kind, encode(payload)) for kind, payload in self._buffer]
+        self._next_idx += len(encoded)
         self._buffer = []
-        return self._db.write(lambda tx: self._write(tx, events, also))
+        return self._db.write(lambda tx: self._write(tx, encoded, also))
 
-    def _write(self, tx: Tx, events: tuple[StoredEvent, ...], also: Also | None) -> None:
+    def _write(self, tx: Tx, encoded: list[tuple[str, str]], also: Also | None) -> None:
         fence = self._claim.fence
+        events = [
+            StoredEvent(idx=idx, kind=kind, payload=payload)
+            for idx, (kind, payload) in enumerate(encoded, start=turns.next_idx(tx, fence.turn_id))
+        ]
         turns.append_events(tx, fence, events, to_ms(self._clock()))
         if also is not None:
             also(tx)
@@ -115,10 +124,12 @@ class Journal:
             self._failure = done.exception()
 
     def _raise_failure(self) -> None:
-        if isinstance(self._failure, ParleyError):
-            raise self._failure
-        if self._failure is not None:
-            raise RuntimeError("a turn's events were not stored") from self._failure
+        # Once: the turn's last words, which tell of the failure, have to get through.
+        failure, self._failure = self._failure, None
+        if isinstance(failure, ParleyError):
+            raise failure
+        if failure is not None:
+            raise RuntimeError("a turn's events were not stored") from failure
 
 
 def _attempt_start(events: tuple[StoredEvent, ...]) -> int:
