@@ -96,7 +96,7 @@ class SessionStore:
             now=now_ms,
         )
         if lane.session_id is None:
-            return Session(id=self._start(tx, lane, now_ms), lane=lane, is_new=True)
+            return Session(id=_start(tx, lane, now_ms), lane=lane, is_new=True)
         if self._is_over(tx, lane, now, policy or self._policy):
             had_content = _last_asked_ms(tx, lane) is not None
             return Session(
@@ -110,23 +110,7 @@ class SessionStore:
 
     def reset(self, tx: Tx, lane: Lane, *, reason: str, now_ms: int) -> int:
         """End the lane's session and begin a new one; returns the new id."""
-        tx.run(
-            "UPDATE sessions SET ended_at = :now, end_reason = :reason WHERE id = :id AND ended_at IS NULL",
-            now=now_ms,
-            reason=reason,
-            id=lane.session_id,
-        )
-        return self._start(tx, lane, now_ms)
-
-    def _start(self, tx: Tx, lane: Lane, now_ms: int) -> int:
-        row = tx.row(
-            "INSERT INTO sessions (lane_id, started_at, last_active_at) VALUES (:lane, :now, :now) RETURNING id",
-            lane=lane.id,
-            now=now_ms,
-        )
-        assert row is not None
-        lanes.set_session(tx, lane.id, row["id"])
-        return int(row["id"])
+        return reset(tx, lane, reason=reason, now_ms=now_ms)
 
     def _is_over(self, tx: Tx, lane: Lane, now: datetime, policy: ResetPolicy) -> bool:
         row = tx.row("SELECT last_active_at FROM sessions WHERE id = :id", id=lane.session_id)
@@ -141,6 +125,28 @@ class SessionStore:
             )
             and turns.open_count(tx, lane.id) == 0
         )
+
+
+def reset(tx: Tx, lane: Lane, *, reason: str, now_ms: int) -> int:
+    """End the lane's session and begin a new one; returns the new id."""
+    tx.run(
+        "UPDATE sessions SET ended_at = :now, end_reason = :reason WHERE id = :id AND ended_at IS NULL",
+        now=now_ms,
+        reason=reason,
+        id=lane.session_id,
+    )
+    return _start(tx, lane, now_ms)
+
+
+def _start(tx: Tx, lane: Lane, now_ms: int) -> int:
+    row = tx.row(
+        "INSERT INTO sessions (lane_id, started_at, last_active_at) VALUES (:lane, :now, :now) RETURNING id",
+        lane=lane.id,
+        now=now_ms,
+    )
+    assert row is not None
+    lanes.set_session(tx, lane.id, row["id"])
+    return int(row["id"])
 
 
 def _last_asked_ms(tx: Tx, lane: Lane) -> int | None:

@@ -113,14 +113,6 @@ def say_full(tx: Tx, lane_id: int) -> None:
     tx.run("UPDATE lanes SET full_told = 1 WHERE id = :id", id=lane_id)
 
 
-def wake(tx: Tx, lane_id: int) -> Head | None:
-    """Mark the lane active if its head may run; returns that head, for the kick that is then owed."""
-    head = head_of(tx, lane_id)
-    if head is not None:
-        tx.run("UPDATE lanes SET active = 1 WHERE id = :id", id=lane_id)
-    return head
-
-
 def head_of(tx: Tx, lane_id: int) -> Head | None:
     """The lane's head if it may run: None for an empty lane and while the head waits for a person."""
     row = tx.row(
@@ -144,6 +136,15 @@ def release(tx: Tx, lane_id: int) -> Head | None:
         id=lane_id,
     )
     return head
+
+
+def rest_if_empty(tx: Tx, lane_id: int) -> None:
+    """A lane without an open turn is not active: the next message kicks it."""
+    tx.run(
+        "UPDATE lanes SET active = 0 WHERE id = :id"
+        f" AND NOT EXISTS (SELECT 1 FROM turns WHERE lane_id = :id AND state IN {OPEN_STATES})",
+        id=lane_id,
+    )
 
 
 def runnable(tx: Tx) -> list[Head]:

@@ -200,6 +200,15 @@ def events_of(tx: Tx, turn_id: int, from_idx: int = 0) -> tuple[StoredEvent, ...
     return tuple(StoredEvent(idx=row["idx"], kind=row["kind"], payload=row["payload"]) for row in rows)
 
 
+def next_idx(tx: Tx, turn_id: int) -> int:
+    """The number of the turn's next event."""
+    row = tx.row(
+        "SELECT COALESCE(MAX(idx), -1) + 1 AS idx FROM turn_events WHERE turn_id = :turn", turn=turn_id
+    )
+    assert row is not None
+    return int(row["idx"])
+
+
 def append_events(tx: Tx, fence: Fence, events: Iterable[StoredEvent], now_ms: int) -> None:
     """Store events behind the fence, in the caller's transaction.
 
@@ -242,16 +251,20 @@ def unpark(tx: Tx, turn_id: int, now_ms: int) -> Head | None:
     return Head(lane_id=row["lane_id"], requester=row["requester"], resumed=True) if row else None
 
 
-def hand_back(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> None:
-    """The runner stops before the turn's end (shutdown): it goes on from its last checkpoint later."""
+def hand_back(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> bool:
+    """The runner stops before the turn's end (shutdown): it goes on from its last checkpoint later.
+
+    False if there is nothing to hand back: the turn has just ended or waits for a person.
+    """
     fence.hold(tx, now_ms)
-    tx.run(
+    is_open = tx.run(
         "UPDATE turns SET state = 'ready', ready_at = :now, ran_ms = :ran WHERE id = :id AND state = 'running'",
         now=now_ms,
         ran=ran_ms,
         id=fence.turn_id,
     )
     tx.run("UPDATE lanes SET owner = NULL WHERE id = :id", id=fence.lane_id)
+    return is_open == 1
 
 
 def end(tx: Tx, fence: Fence, *, state: Ended, error: str | None, ran_ms: int, now_ms: int) -> Head | None:
@@ -268,6 +281,22 @@ def end(tx: Tx, fence: Fence, *, state: Ended, error: str | None, ran_ms: int, n
     return lanes.release(tx, fence.lane_id)
 
 
+def set_aside(tx: Tx, lane_id: int, *, error: str, now_ms: int) -> tuple[int | None, Head | None]:
+    """End a head that cannot even be claimed (its row is damaged); returns its id and the next head."""
+    row = tx.row(
+        f"SELECT id FROM turns WHERE lane_id = :lane AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
+        lane=lane_id,
+    )
+    if row is not None:
+        tx.run(
+            "UPDATE turns SET state = 'failed', error = :error, finished_at = :now WHERE id = :id",
+            error=error,
+            now=now_ms,
+            id=row["id"],
+        )
+    return (None if row is None else int(row["id"])), lanes.release(tx, lane_id)
+
+
 def ask_to_stop(tx: Tx, turn_id: int, how: Stop, now_ms: int) -> Head | None:
     """Mark an open turn to be stopped; a waiting one is made ready (returned) so that its runner can close it."""
     tx.run("UPDATE turns SET stop = COALESCE(stop, :how) WHERE id = :id", how=how, id=turn_id)
@@ -275,13 +304,15 @@ def ask_to_stop(tx: Tx, turn_id: int, how: Stop, now_ms: int) -> Head | None:
 
 
 def drop_queued(tx: Tx, lane_id: int, now_ms: int) -> int:
-    """Cancel all turns of the lane that never started; returns how many."""
-    return tx.run(
+    """Cancel all turns of the lane that never started; returns how many. A lane left empty rests."""
+    dropped = tx.run(
         "UPDATE turns SET state = 'cancelled', finished_at = :now, error = 'dropped'"
         " WHERE lane_id = :lane AND state = 'queued'",
         now=now_ms,
         lane=lane_id,
     )
+    lanes.rest_if_empty(tx, lane_id)
+    return dropped
 
 
 def pin_snapshot(tx: Tx, fence: Fence, fingerprint: str) -> None:

@@ -4,6 +4,7 @@ The words of a response are queued for delivery in the transaction that stores t
 the one that parks the turn; the turn's end in the one that frees its lane.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -28,9 +29,9 @@ from agent.events import (
     ToolReturned,
     ToolShown,
     ToolStarted,
-    Usage,
 )
 from agent.ports import TurnInput
+from agent.records import total_usage
 from gateway import session_store
 from gateway.clock import Clock, to_ms
 from gateway.delivery import Delivery
@@ -44,7 +45,7 @@ from gateway.store.outbox import Draft
 from gateway.store.sqlite import Database
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Tx
-from gateway.turns.journal import Journal
+from gateway.turns.journal import Also, Journal
 from gateway.turns.translate import from_record, records_of
 
 log = structlog.get_logger()
@@ -77,7 +78,8 @@ class Narration:
         self._began_s = time.monotonic()
         self._first_word: tuple[int, str] | None = None
         self._failure: Failed | None = None
-        self._usage = Usage()
+        self._end: asyncio.Future[None] | None = None
+        self._freed: Head | None = None
         self.records: list[Record] = list(records_of(claim.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
         self.parked = False
@@ -132,12 +134,27 @@ class Narration:
                 log.warning("turn.failed", kind=event.kind, detail=event.detail)
                 self._failure = event
             case ChatEnded():
-                self._usage = event.usage
+                pass  # the turn's end follows; what it used is in the records
             case _ as never:
                 assert_never(never)
 
-    async def end(self, state: Ended, *, closed: Sequence[str], notice: str | None = None) -> Head | None:
-        """End the turn: events, history, last words and the freed lane in one transaction; returns the next head."""
+    async def end(
+        self, state: Ended, *, closed: Sequence[str], notice: str | None = None, also: Also | None = None
+    ) -> Head | None:
+        """End the turn: events, history, last words and the freed lane in one transaction; returns the next head.
+
+        A turn ends once: whoever calls again (a `/stop` in the very last moment) gets the first end's result.
+        `also` is written in the same transaction.
+        """
+        if self._end is None or _has_failed(self._end):
+            self._end = self._submit_end(state, closed, notice, also)
+        # Shielded: whoever cancels the turn must not tear its last write off; a queued write commits anyway.
+        await asyncio.shield(self._end)
+        return self._freed
+
+    def _submit_end(
+        self, state: Ended, closed: Sequence[str], notice: str | None, also: Also | None
+    ) -> "asyncio.Future[None]":
         outcome = {"done": "answered", "failed": "failed", "cancelled": "stopped"}[state]
         kind = "turn"
         if notice is None and self._failure is not None:
@@ -149,45 +166,39 @@ class Narration:
             "done",
             {
                 "outcome": outcome,
-                "usage": asdict(self._usage),
+                "usage": asdict(total_usage(self.records)),
                 "first_word_ms": word_ms,
                 "first_word_kind": word_kind,
             },
         )
-        freed: list[Head | None] = []
 
-        def also(tx: Tx) -> None:
+        def work(tx: Tx) -> None:
             turns.add_history(tx, self._claim, closed)
             if notice is not None:
                 self._notice(tx, notice)
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
             session_store.touch(tx, self._claim.session_id, self._now_ms())
             session_store.give_title(tx, self._claim.session_id, self._claim.input.text)
-            freed.append(
-                turns.end(
-                    tx,
-                    self._claim.fence,
-                    state=state,
-                    error=notice,
-                    ran_ms=self._ran_ms(),
-                    now_ms=self._now_ms(),
-                )
+            if also is not None:
+                also(tx)
+            ran_ms = self._ran_ms()
+            self._freed = turns.end(
+                tx, self._claim.fence, state=state, error=notice, ran_ms=ran_ms, now_ms=self._now_ms()
             )
+            tx.after_commit(lambda: log.info("turn.finished", outcome=outcome, ran_ms=ran_ms))
 
-        await self._journal.commit(also)
-        log.info("turn.finished", outcome=outcome, ran_ms=self._ran_ms())
-        return freed[0]
+        return self._journal.submit(work)
 
     async def hand_back(self, notice: str) -> None:
         """Leave the turn to a later run, which goes on from its last checkpoint; the user is told once."""
 
-        def also(tx: Tx) -> None:
-            self._delivery.post_notice(
-                tx, self._claim.target, notice, turn_id=self._claim.turn_id, part="notice:restart"
-            )
-            turns.hand_back(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+        def work(tx: Tx) -> None:
+            if turns.hand_back(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms()):
+                self._delivery.post_notice(
+                    tx, self._claim.target, notice, turn_id=self._claim.turn_id, part="notice:restart"
+                )
 
-        await self._journal.commit(also)
+        await self._journal.commit(work)
 
     def close(self) -> None:
         """Nothing more is written."""
@@ -335,3 +346,7 @@ class Narration:
 
     def _now_ms(self) -> int:
         return to_ms(self._clock())
+
+
+def _has_failed(done: "asyncio.Future[None]") -> bool:
+    return done.done() and (done.cancelled() or done.exception() is not None)

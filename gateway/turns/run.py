@@ -8,7 +8,7 @@ user, and never the daemon.
 import asyncio
 import secrets
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,18 +16,20 @@ import structlog
 
 from agent.chat import chat
 from agent.ports import ChatState, TurnInput
-from agent.records import closed_history
+from agent.records import closed_history, is_readable
 from agent.snapshot import Snapshot
+from gateway import session_store
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
 from gateway.errors import Fenced, StoreUnavailable
 from gateway.events import EventHub
 from gateway.requests import Desk
 from gateway.requests.policy import ApprovalPolicy
-from gateway.store import turns
+from gateway.store import lanes, turns
 from gateway.store.lanes import Head
 from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
+from gateway.store.tx import Tx
 from gateway.turn_queue import Cut
 from gateway.turns.gate import TurnGate
 from gateway.turns.narration import Mask, Narration
@@ -39,6 +41,9 @@ log = structlog.get_logger()
 GIVEN_UP = "I tried this {n} times and was interrupted each time, so I gave it up. Please send it again."
 TIMED_OUT = "This took longer than {minutes} minutes, so I stopped it."
 BROKEN = "Something went wrong inside me and I could not finish this (reference {reference})."
+DAMAGED = (
+    "I cannot read our conversation so far any more, so a new one begins. Please send your message again."
+)
 LATER = "I am being restarted in the middle of this; I go on with it afterwards."
 
 
@@ -101,7 +106,21 @@ class TurnRunner:
         except StoreUnavailable as error:
             # The turn stays as it is stored; the sweep finds it again once the disk is well.
             log.error("turn.not_stored", lane=lane_id, reason=str(error))
+        except Exception:
+            # What is stored of the turn cannot be read, or its failure not be told: it must not stop the others,
+            # nor come back for ever.
+            log.exception("turn.set_aside", lane=lane_id)
+            with suppress(StoreUnavailable):
+                return await self._db.write(lambda tx: self._set_aside(tx, lane_id))
         return None
+
+    def _set_aside(self, tx: Tx, lane_id: int) -> Head | None:
+        notice = BROKEN.format(reference=secrets.token_hex(4))
+        turn_id, following = turns.set_aside(tx, lane_id, error=notice, now_ms=self._now_ms())
+        if turn_id is not None:
+            self._delivery.post_notice(tx, lanes.get(tx, lane_id).target, notice, turn_id=turn_id)
+            self._desk.close_turn(tx, turn_id, "the end of the turn")
+        return following
 
     async def _run(self, claim: Claim) -> Head | None:
         narration = Narration(
@@ -130,7 +149,11 @@ class TurnRunner:
             # A bug must end this one turn, visibly, and not the daemon with everybody else's.
             reference = secrets.token_hex(4)
             log.exception("turn.broken", reference=reference)
-            return await narration.end("failed", closed=(), notice=BROKEN.format(reference=reference))
+            if await asyncio.to_thread(is_readable, claim.history):
+                return await narration.end("failed", closed=(), notice=BROKEN.format(reference=reference))
+            return await narration.end(
+                "failed", closed=(), notice=DAMAGED, also=lambda tx: self._begin_anew(tx, claim)
+            )
         finally:
             narration.close()
 
@@ -181,6 +204,11 @@ class TurnRunner:
     async def _stopped(self, narration: Narration) -> Head | None:
         log.info("turn.stopped")
         return await narration.end("cancelled", closed=self._closed(narration, "the user stopped this"))
+
+    def _begin_anew(self, tx: Tx, claim: Claim) -> None:
+        lane = lanes.get(tx, claim.fence.lane_id)
+        if lane.session_id == claim.session_id:
+            session_store.reset(tx, lane, reason="damaged", now_ms=self._now_ms())
 
     def _closed(self, narration: Narration, closing: str) -> tuple[str, ...]:
         state = ChatState(records=tuple(narration.records))
