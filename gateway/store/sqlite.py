@@ -149,8 +149,9 @@ class Database:
                 await self._writer.hop(lambda conn, batch=batch: _run_batch(conn, batch))  # type: ignore[misc]
             except (sqlite3.Error, StoreUnavailable) as error:
                 log.error("store.batch_failed", size=len(batch), reason=str(error))
+                failure = error if isinstance(error, StoreUnavailable) else StoreUnavailable(_explain(error))
                 for request in batch:
-                    request.error = StoreUnavailable(_explain(error))
+                    request.error = failure
                     request.callbacks = []
             for request in batch:
                 _settle(request)
@@ -159,7 +160,11 @@ class Database:
 
 def _settle(request: _Request) -> None:
     for callback in request.callbacks:
-        callback()
+        try:
+            callback()
+        except Exception:
+            # What is committed stands; a listener's bug must not stop the pump for everybody else.
+            log.exception("store.callback_failed")
     if request.done.done():  # the waiter was cancelled; its write stands all the same
         return
     if request.error is not None:
@@ -187,7 +192,7 @@ def _run_one(conn: sqlite3.Connection, request: _Request) -> None:
         request.result = request.work(tx)
     except Exception as error:
         if not conn.in_transaction:  # SQLite itself rolled all back (disk full, damaged file)
-            raise
+            raise StoreUnavailable(_explain(error)) from error
         conn.execute("ROLLBACK TO one")
         request.error = StoreUnavailable(_explain(error)) if _is_disk_trouble(error) else error
     else:
