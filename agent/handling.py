@@ -6,6 +6,7 @@ running when the turn was interrupted runs again only if its effect allows it.
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 import structlog
 
@@ -66,8 +67,9 @@ async def handle_call(
     else:
         assert tool is not None  # `_why_not` names a missing tool
         events = _decided(step, tool, turn_id, snapshot, gate)
-    async for event in events:
-        yield event
+    async with aclosing(events):
+        async for event in events:
+            yield event
 
 
 def _why_not(step: Handle, tool: Tool | None) -> str | None:

@@ -49,6 +49,7 @@ _BLANK_LETTERS = frozenset(
 )  # drawn as nothing, though Unicode calls them letters
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
 _KEPT_RAW_ARGS = 2_000
+_KEPT_NAME = 200  # a made-up one may be as long as the model likes
 
 NO_WORDS = "(no words)"
 """Stands in a history for an answer of which nothing was left."""
@@ -172,7 +173,7 @@ def to_responded(
         calls.append(
             ToolCall(
                 id=f"{round_number}.{position}",
-                name=part.tool_name,
+                name=part.tool_name[:_KEPT_NAME],
                 server=server,
                 tool=tool,
                 args=args,

@@ -14,7 +14,7 @@ from importlib import import_module
 from agent.cooldown import Cooldown
 from agent.prompt import stable_head
 from agent.providers import table
-from agent.settings import AgentSettings, McpServer
+from agent.settings import AgentProfile, AgentSettings, McpServer
 from agent.snapshot import Route, Snapshot
 from agent.tasks import task_tools
 from agent.tools.builtin import builtin_tools
@@ -40,6 +40,7 @@ class AgentRuntime:
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
         self._routes: dict[str, Route] = {}
+        self._snapshots: dict[str, tuple[list[tuple[Tool, ...]], Snapshot]] = {}
         self._connections = tuple(
             McpConnection(
                 name,
@@ -91,9 +92,19 @@ class AgentRuntime:
         Raises:
             KeyError: No agent has that name.
         """
-        settings, profile = self._settings, self._settings.agents[agent]
+        profile = self._settings.agents[agent]
         await self._is_warm.wait()
         await self._are_settled.wait()
+        listed = [connection.tools for connection in self._connections]
+        kept = self._snapshots.get(agent)
+        if kept is not None and all(old is new for old, new in zip(kept[0], listed, strict=True)):
+            return kept[1]
+        made = self._make_snapshot(agent, profile)
+        self._snapshots[agent] = (listed, made)
+        return made
+
+    def _make_snapshot(self, agent: str, profile: AgentProfile) -> Snapshot:
+        settings = self._settings
         head = stable_head(agent, profile.instructions)
         catalogue = Catalogue(self._tools_of(agent))
         names = (profile.model, *settings.models[profile.model].fallback)

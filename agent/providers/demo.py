@@ -121,10 +121,14 @@ def _last_question(messages: Sequence[ModelMessage]) -> str:
 
 
 def _calls_in(asked: str, tools: Sequence[ToolSpec]) -> list[ToolCallPart]:
-    return [
-        ToolCallPart(tool_name=_tool_name(match["name"], tools), args=match["args"].strip() or "{}")
-        for match in _USE.finditer(asked)
-    ]
+    calls = []
+    for match in _USE.finditer(asked):
+        name, args = _tool_name(match["name"], tools), match["args"].strip()
+        if (
+            not args or args.startswith("{") or any(spec.name == name for spec in tools)
+        ):  # else "use your head"
+            calls.append(ToolCallPart(tool_name=name, args=args or "{}"))
+    return calls
 
 
 def _tool_name(word: str, tools: Sequence[ToolSpec]) -> str:

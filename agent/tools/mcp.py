@@ -136,7 +136,10 @@ class McpConnection:
             self._lose()
             text = f"The tool server {self.name} went away during the call; its outcome is unknown."
             return ToolResult(text=text, is_error=True, lost=True)
-        except RuntimeError as error:  # a result that breaks the tool's own output schema
+        except (
+            RuntimeError,
+            ValueError,
+        ) as error:  # a result that breaks the protocol or the tool's own schema
             return ToolResult(text=f"The tool server gave an invalid result: {error}", is_error=True)
         return await asyncio.to_thread(to_tool_result, result, folder=self._results, key=context.key)
 

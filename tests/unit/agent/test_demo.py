@@ -47,6 +47,7 @@ def test_help_names_the_tools_there_are(text: str):
         ("please\nuse roll {}\nUse `other__echo` {}", [("demo__roll", "{}"), ("other__echo", "{}")]),
         ('ada: use roll {"half', [("demo__roll", '{"half')]),
         ("I use roll sometimes", []),
+        ("use your head, please", []),
     ],
 )
 def test_each_line_that_says_use_is_a_call(text: str, wanted):
