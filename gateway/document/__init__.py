@@ -30,6 +30,7 @@ from gateway.document.model import (
 from gateway.document.parse import parse, parse_located
 from gateway.document.plain import first_words, is_blank, item_marker, plain, text_of
 from gateway.document.prose import BARE_URL
+from gateway.document.runs import outside_space, runs
 from gateway.document.source_map import SourceMap
 from gateway.document.tables import grid, record, records
 
@@ -62,12 +63,14 @@ __all__ = [
     "is_blank",
     "item_marker",
     "leaves",
+    "outside_space",
     "paragraph",
     "parse",
     "parse_located",
     "plain",
     "record",
     "records",
+    "runs",
     "span",
     "text_document",
     "text_of",
