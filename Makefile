@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || \
 	  { rm -rf $(VENV); echo "Python cannot make virtual environments here; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@echo "Installing into $(VENV) (once; a minute or two) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
 run: $(READY) ## the daemon; without a token: demo model, this terminal
@@ -61,7 +61,7 @@ crash: $(READY) ## SIGKILL at 50 random moments while 20 users talk
 
 pins: ## write constraints.txt anew, with the newest versions pyproject.toml allows
 	@$(PYTHON) -m venv --clear build/pins
-	@build/pins/bin/pip install --quiet --disable-pip-version-check ".[dev]"
+	@build/pins/bin/pip install -qq --disable-pip-version-check ".[dev]"
 	@{ sed '/^[^#]/d' constraints.txt; build/pins/bin/pip freeze --exclude parley-gateway; } > build/constraints.txt
 	@mv build/constraints.txt constraints.txt
 
