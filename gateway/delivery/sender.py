@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import Literal, TypeVar, assert_never
 
 import structlog
 
@@ -32,13 +32,22 @@ from gateway.events import Pulse
 from gateway.messages import Target
 from gateway.store import outbox
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
-from gateway.store.sqlite import Database
+from gateway.store.sqlite import Database, Work
 from gateway.store.tx import Tx
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 MAYBE_LOST = "A part of my last answer may not have arrived. /again shows it once more."
 PART_REFUSED = "A part of my last answer was refused by the platform and is missing here."
+
+CARD_REFUSED = (
+    "A tool waits for your approval, but the platform refused to show its card. /status says which;"
+    " /approve runs it once, /deny does not."
+)
+
+# Until a disk that is full or away is tried again.
+STORE_RETRY_S = 2.0
 
 # Above this size parsing and splitting leave the event loop's thread.
 INLINE_CHARS = 20_000
@@ -86,7 +95,12 @@ class Delivery:
     async def online(self, adapter: Adapter) -> None:
         """The adapter's account is known and can send: start on what waits for it."""
         self._online[adapter.platform, adapter.account] = adapter
-        for dest in await self._db.read(lambda tx: outbox.open_dests(tx, adapter.platform, adapter.account)):
+        try:
+            dests = await self._db.read(lambda tx: outbox.open_dests(tx, adapter.platform, adapter.account))
+        except StoreUnavailable as error:  # each of them is woken by its next message all the same
+            log.error("delivery.open_not_read", platform=adapter.platform, reason=str(error))
+            return
+        for dest in dests:
             self.wake(dest)
 
     def capabilities(self, target: Target) -> Capabilities:
@@ -191,26 +205,43 @@ class Delivery:
         try:
             while not self._closing:
                 worker.woken.clear()
-                item = await self._db.write(lambda tx: outbox.claim(tx, dest, self._now_ms()))
+                item = await self._stored(lambda tx: self._claim(tx, dest))
                 while isinstance(item, Claimed):
                     outcome = await self._try(item)
-                    item = await self._db.write(self._settling(dest, item, outcome))
+                    item = await self._stored(self._settling(dest, item, outcome))
                 if isinstance(item, NotYet):
                     await self._pause(worker, item.at_ms)
                 elif not worker.woken.is_set():
                     return
         except StoreUnavailable as error:
             log.error("delivery.stopped", dest=dest, reason=str(error))
+        except Exception:
+            # A bug ends the sending to this one chat until its next message, never to all others.
+            log.exception("delivery.broken", dest=dest)
         finally:
             del self._workers[dest]
             self.pulse.beat()
+
+    async def _stored(self, work: Work[T]) -> T:
+        """Write, however long the disk takes: what was shown has to be marked, or nobody would know it was."""
+        while True:
+            try:
+                return await self._db.write(work)
+            except StoreUnavailable as error:
+                if self._closing:
+                    raise
+                log.error("delivery.not_stored", reason=str(error))
+                await asyncio.sleep(STORE_RETRY_S)
+
+    def _claim(self, tx: Tx, dest: str) -> Claimed | NotYet | None:
+        return outbox.claim(tx, dest, self._now_ms(), max_age_ms=int(self._max_age_s * 1000))
 
     def _settling(
         self, dest: str, item: Claimed, outcome: Outcome
     ) -> Callable[[Tx], Claimed | NotYet | None]:
         def work(tx: Tx) -> Claimed | NotYet | None:
             self._settle(tx, dest, item, outcome)
-            return None if self._closing else outbox.claim(tx, dest, self._now_ms())
+            return None if self._closing else self._claim(tx, dest)
 
         return work
 
@@ -264,16 +295,20 @@ class Delivery:
             case Refused():
                 log.warning("delivery.refused", row=item.id, turn=item.turn_id, reason=outcome.error)
                 outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
-                if item.kind == "text":
-                    self.post_notice(
-                        tx, item.message.target, PART_REFUSED, turn_id=item.turn_id, part="notice:refused"
-                    )
+                self._tell_refused(tx, item)
             case Gone():
                 log.warning("delivery.target_gone", dest=dest, reason=outcome.error)
                 outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
                 outbox.mark_gone(tx, dest, outcome.error)
             case _ as never:
                 assert_never(never)
+
+    def _tell_refused(self, tx: Tx, item: Claimed) -> None:
+        target = item.message.target
+        if item.kind == "text":
+            self.post_notice(tx, target, PART_REFUSED, turn_id=item.turn_id, part="notice:refused")
+        if item.kind == "card":
+            self.post_notice(tx, target, CARD_REFUSED)
 
     def _retry(self, tx: Tx, dest: str, item: Claimed, outcome: Again, now_ms: int) -> None:
         at_ms = now_ms + int(outcome.wait_s * 1000)

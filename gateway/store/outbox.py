@@ -105,8 +105,11 @@ def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
     return int(row["id"]) if row else None
 
 
-def claim(tx: Tx, dest: str, now_ms: int) -> Claimed | NotYet | None:
-    """Mark the destination's next row `sending` and return it; None if nothing is queued."""
+def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> Claimed | NotYet | None:
+    """Mark the destination's next row `sending` and return it; None if nothing is queued.
+
+    What is older than `max_age_ms`, cannot be read or edits what never arrived fails on the way.
+    """
     place = tx.row("SELECT paused_until, gone FROM destinations WHERE dest = :dest", dest=dest)
     if place is None:
         return None
@@ -119,30 +122,45 @@ def claim(tx: Tx, dest: str, now_ms: int) -> Claimed | NotYet | None:
             dest=dest,
         )
         return None
-    row = tx.row(
-        "SELECT o.*, e.platform_msg_id AS edits_msg_id, e.state AS edits_state FROM outbox o"
-        " LEFT JOIN outbox e ON e.id = o.edits"
+    while (row := _first_queued(tx, dest)) is not None:
+        why_not = _why_not(row, now_ms, max_age_ms)
+        if why_not is not None:
+            settle(tx, row["id"], state="failed", error=why_not, now_ms=now_ms)
+            continue
+        due = max(place["paused_until"], row["next_at"])
+        if due > now_ms:
+            return NotYet(at_ms=due)
+        tx.run("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id", id=row["id"])
+        return Claimed(
+            id=row["id"],
+            kind=row["kind"],
+            message=_message(row),
+            attempts=row["attempts"] + 1,
+            turn_id=row["turn_id"],
+            edits=row["edits_msg_id"] if row["edits"] is not None else None,
+        )
+    return None
+
+
+def _first_queued(tx: Tx, dest: str) -> Row | None:
+    return tx.row(
+        "SELECT o.*, e.platform_msg_id AS edits_msg_id FROM outbox o LEFT JOIN outbox e ON e.id = o.edits"
         " WHERE o.dest = :dest AND o.state = 'queued' ORDER BY o.dest_seq LIMIT 1",
         dest=dest,
     )
-    if row is None:
-        return None
-    due = max(place["paused_until"], row["next_at"])
-    if due > now_ms:
-        return NotYet(at_ms=due)
+
+
+def _why_not(row: Row, now_ms: int, max_age_ms: int | None) -> str | None:
+    """Why a row will never be sent, if so."""
+    if max_age_ms is not None and now_ms - row["created_at"] > max_age_ms:
+        return f"too old: it waited longer than {max_age_ms / 3_600_000:g} hours"
     if row["edits"] is not None and row["edits_msg_id"] is None:
-        # The message to change never (certainly) arrived: there is nothing to change.
-        settle(tx, row["id"], state="failed", error="nothing to edit", now_ms=now_ms)
-        return claim(tx, dest, now_ms)
-    tx.run("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id", id=row["id"])
-    return Claimed(
-        id=row["id"],
-        kind=row["kind"],
-        message=_message(row),
-        attempts=row["attempts"] + 1,
-        turn_id=row["turn_id"],
-        edits=row["edits_msg_id"] if row["edits"] is not None else None,
-    )
+        return "nothing to edit"  # the message to change never (certainly) arrived
+    try:
+        _message(row)
+    except (ValueError, LookupError, TypeError):
+        return "unreadable"  # damaged: it must not hold up what comes after it
+    return None
 
 
 def settle(
@@ -264,6 +282,19 @@ def live_card(tx: Tx, turn_id: int, card: str) -> int | None:
         part=f"{card}:%",
     )
     return int(row["id"]) if row and row["state"] in ("queued", "sending", "sent") else None
+
+
+def learn_card(tx: Tx, request_id: int, token: str, message_id: str, now_ms: int) -> None:
+    """A press tells which message shows its button: a card of unknown fate has arrived after all."""
+    tx.run(
+        "UPDATE outbox SET state = 'sent', platform_msg_id = :msg, error = NULL, settled_at = :now"
+        " WHERE request_id = :request AND kind = 'card' AND platform_msg_id IS NULL AND state = 'unknown'"
+        " AND payload LIKE :holds",
+        msg=message_id,
+        now=now_ms,
+        request=request_id,
+        holds=f"%{token}%",
+    )
 
 
 def point_card(tx: Tx, row_id: int, request_id: int) -> None:
