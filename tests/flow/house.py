@@ -263,6 +263,13 @@ class House:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.daemon._delivery.pulse.next(), 0.02)
 
+    async def quiet_turns(self) -> None:
+        """As `quiet`, whatever may be left to send."""
+        async with asyncio.timeout(WAIT_S):
+            await self.platform.wait_received()
+            while await self.values("SELECT 1 FROM turns WHERE state IN ('queued', 'running', 'ready')"):
+                await self.daemon._queue.wait_idle()
+
     async def _is_quiet(self) -> bool:
         await self.database.write(lambda tx: None)  # whatever was queued before is committed
         if self.daemon._queue.running or self.daemon._queue.waiting:

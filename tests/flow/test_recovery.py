@@ -196,8 +196,7 @@ async def test_a_turn_that_ends_within_the_drain_time_is_answered_and_what_comes
     ann.says("slow")
     await slow.reached()
     stopping = asyncio.create_task(house.stop())
-    while not house.daemon._queue._closing:
-        await asyncio.sleep(0)
+    await asyncio.wait_for(house.daemon._stop.wait(), 10)
     bob.says("late")
     await house.platform.wait_received()
     assert bob.sees() == []
