@@ -276,7 +276,7 @@ class Intake:
             if not self._remember(tx, press, "press"):
                 return None
             actor = Actor.of(press.source, is_admin=role == "admin")
-            return self._desk.press(tx, press.token, actor, Target.of(press.source))
+            return self._desk.press(tx, press.token, actor, Target.of(press.source), press.message_id)
 
         return work
 

@@ -45,11 +45,15 @@ class InboundMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPress:
-    """A press on one of our buttons; `source` is the presser, `token` the pressed button's own."""
+    """A press on one of our buttons; `source` is the presser, `token` the pressed button's own.
+
+    `message_id` is the message that shows the button, where the platform says so.
+    """
 
     id: str
     source: SessionSource
     token: str
+    message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

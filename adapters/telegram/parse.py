@@ -94,7 +94,8 @@ def _press(raw: Json, update_id: str, bot: Identity) -> ButtonPress | None:
     place = _source(raw["message"], bot)
     presser = raw["from"]
     source = replace(place, user_id=str(presser["id"]), user_name=_name(presser))
-    return ButtonPress(id=update_id, source=source, token=raw["data"])
+    shown = str(raw["message"]["message_id"])
+    return ButtonPress(id=update_id, source=source, token=raw["data"], message_id=shown)
 
 
 def _source(raw: Json, bot: Identity) -> SessionSource:

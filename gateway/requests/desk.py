@@ -139,12 +139,16 @@ class Desk:
             ),
         )
 
-    def press(self, tx: Tx, token: str, actor: Actor, target: Target) -> PressAnswer:
-        """A press on a button: decides, or changes nothing and says why."""
+    def press(
+        self, tx: Tx, token: str, actor: Actor, target: Target, message_id: str | None = None
+    ) -> PressAnswer:
+        """A press on a button: decides, or changes nothing and says why. `message_id` is what shows it."""
         found = rows.by_token(tx, token)
         if found is None:
             return PressAnswer(text="This button is not known here (any more). Nothing was done.", alert=True)
         request, choice = found
+        if message_id is not None:
+            outbox.learn_card(tx, request.id, token, message_id, to_ms(self._clock()))
         if choice == "show":
             return self._show_all(tx, request, actor, target)
         return self.decide(tx, request, _DECISIONS[choice], actor)

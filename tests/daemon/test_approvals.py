@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests.daemon.conftest import Site
-from tests.simulators.telegram.records import Message, User
+from tests.simulators.telegram.records import Chat, Message, User
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -21,48 +21,49 @@ def config(site: Site) -> None:
     )
 
 
-async def card_of(site: Site, user: User, nth: int = 1) -> Message:
+async def card_of(site: Site, where: User | Chat, nth: int = 1) -> Message:
     """The nth card that shows live buttons in this chat."""
 
     def live() -> Message | None:
-        cards = [message for message in site.telegram.replies(user) if message.buttons]
+        cards = [message for message in site.telegram.replies(where) if message.buttons]
         return cards[nth - 1] if len(cards) >= nth else None
 
     return await site.telegram.wait_for(live, SLOW_S)
 
 
-async def said(site: Site, user: User, words: str) -> Message:
+async def said(site: Site, where: User | Chat, words: str) -> Message:
     """The message in which these words arrive."""
     return await site.telegram.wait_for(
-        lambda: next((m for m in site.telegram.replies(user) if words in m.text), None), SLOW_S
+        lambda: next((m for m in site.telegram.replies(where) if words in m.text), None), SLOW_S
     )
 
 
 @pytest.mark.req("APR-1", "APR-2", "APR-4", "APR-5", "TOL-2", "AGT-2")
 async def test_deny_is_heard_once_runs_and_no_other_press_does_anything(site: Site) -> None:
     ada, bob = site.telegram.add_user(111, name="Ada"), site.telegram.add_user(222, name="Bob")
+    group = site.telegram.add_group("Club", [ada, bob])
     config(site)
-    async with site.daemon() as daemon:
+    async with site.daemon(PARLEY_ACCESS__GROUPS="always") as daemon:
         await daemon.start()
-        site.telegram.say(ada, ASK)
-        denied = await card_of(site, ada)
+        site.telegram.say(group, ASK)
+        denied = await card_of(site, group)
         assert "get_current_time" in denied.text
         assert "Europe/Vienna" in denied.text
         assert [[button.text for button in line] for line in denied.buttons] == [["Once", "Deny"]]
         old_button = denied.buttons[0][0].callback_data
         stranger = site.telegram.press(denied, "Once", bob)
-        await site.telegram.wait_for(lambda: stranger.answer is not None, SLOW_S)
+        await site.telegram.wait_for(lambda: stranger.answered_at_s is not None, SLOW_S)
         assert "Only Ada may answer" in stranger.answer["text"]
-        site.telegram.press(denied, "Deny")
-        await said(site, ada, "tool said")
-        site.telegram.say(ada, ASK)
-        card = await card_of(site, ada)
+        site.telegram.press(denied, "Deny", ada)
+        await said(site, group, "tool said")
+        site.telegram.say(group, ASK, user=ada)
+        card = await card_of(site, group)
         data = card.buttons[0][0].callback_data
-        site.telegram.press(card, "Once")
-        answer = await said(site, ada, "Europe/Vienna\",")
+        site.telegram.press(card, "Once", ada)
+        answer = await said(site, group, "Europe/Vienna\",")
         assert "datetime" in answer.text
-        late = [site.telegram.press_data(card, data), site.telegram.press_data(denied, old_button)]
-        await site.telegram.wait_for(lambda: all(press.answer is not None for press in late), SLOW_S)
+        late = [site.telegram.press_data(card, data, ada), site.telegram.press_data(denied, old_button, ada)]
+        await site.telegram.wait_for(lambda: all(press.answered_at_s is not None for press in late), SLOW_S)
         assert await daemon.stop() == 0
     assert "already approved by Ada" in late[0].answer["text"]
     assert "already denied by Ada" in late[1].answer["text"]

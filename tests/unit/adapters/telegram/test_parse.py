@@ -167,6 +167,7 @@ def test_a_press_is_the_pressers_in_the_cards_place():
             chat_name="Forum",
         ),
         token="pl1:abc",
+        message_id="9",
     )
 
 
