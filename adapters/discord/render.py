@@ -8,6 +8,7 @@ pinged is the request's business (`allowed_mentions`); here mentions are only ke
 """
 
 import re
+from collections.abc import Callable
 from typing import Final, assert_never
 
 from gateway.document import (
@@ -29,6 +30,7 @@ from gateway.document import (
     outside_space,
     records,
     runs,
+    text_of,
 )
 from gateway.document.runs import Step
 
@@ -38,7 +40,7 @@ COLUMNS: Final = 56
 
 _SIGNS: Final[dict[Mark, str]] = {"spoiler": "||", "strike": "~~", "underline": "__", "bold": "**"}
 _SPECIAL = re.compile(
-    rf"(?P<url>{BARE_URL.pattern})|[\\*`]|~~|\|\||(?<!\w)_|_(?!\w)|\[(?=[^\[\]]*\]\()|<(?=[@#:/]|a:|t:|id:|sound:)"
+    rf"(?P<url>{BARE_URL.pattern})|[\\*`]|~~|\|\||__+|(?<!\w)_|_(?!\w)|(?P<bracket>\[)|<(?=[@#:/]|a:|t:|id:|sound:)"
 )
 _LINE_START = re.compile(r"^(\s*)(#{1,3}(?=\s)|-#(?=\s)|>|[-+](?=\s)|\d+(?=[.)]\s))", re.MULTILINE)
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]+")
@@ -150,11 +152,12 @@ def _escaped_start(match: re.Match[str]) -> str:
 
 def _inline(spans: Spans) -> str:
     parts: list[str] = []
+    escaped = _escaped_link if "](" in text_of(spans) else _escaped
     steps = list(runs(outside_space(spans)))
     italics: list[str] = []
     for index, (step, style, span) in enumerate(steps):
         if step == "text":
-            parts.append(_text(span))
+            parts.append(_text(span, escaped))
         elif style == "link":
             parts.append(_link_edge(span, is_opening=step == "open"))
         elif style == "italic":
@@ -169,25 +172,31 @@ def _inline(spans: Spans) -> str:
 
 
 def _italic_sign(before: str, steps: list[Step], index: int) -> str:
-    """`_` does not run into the stars of bold, but counts only beside something that is no letter."""
+    """`_` does not run into the stars of bold, but holds no other `_` and stands beside no letter."""
     closing = next(place for place in range(index, len(steps)) if steps[place][:2] == ("close", "italic"))
     after = next((span.text[:1] for step, _, span in steps[closing:] if step == "text"), "")
-    return "*" if _is_word(before) or _is_word(after) else "_"
+    inside = any("_" in span.text for step, _, span in steps[index:closing] if step == "text")
+    return "*" if inside or _is_word(before) or _is_word(after) else "_"
 
 
 def _is_word(character: str) -> bool:
     return character == "_" or character.isalnum()
 
 
-def _text(span: Span) -> str:
+def _text(span: Span, escaped: Callable[[re.Match[str]], str]) -> str:
     if "code" in span.marks:
         return _code(span.text)
     if span.link == span.text and _is_masked(span):
         return span.text
-    return _SPECIAL.sub(_escaped, span.text)
+    return _SPECIAL.sub(escaped, span.text)
 
 
 def _escaped(match: re.Match[str]) -> str:
+    return match.group() if match.lastgroup == "bracket" else _escaped_link(match)
+
+
+def _escaped_link(match: re.Match[str]) -> str:
+    """Escape brackets too: somewhere in this text stands what could end a link."""
     found = match.group()
     return found if match.lastgroup == "url" else "".join(f"\\{character}" for character in found)
 
@@ -209,7 +218,7 @@ def _link_edge(span: Span, *, is_opening: bool) -> str:
     if span.link == f"mailto:{span.text}":
         return ""
     if not _is_masked(span):
-        return "" if is_opening else f" ({span.link})"
+        return "" if is_opening else f" ({_SPECIAL.sub(_escaped, span.link)})"
     if span.link == span.text:
         return "<" if is_opening else ">"
     address = span.link.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20").replace("\n", "")

@@ -17,8 +17,10 @@ class Refused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Text as seen, under a set of styles: bold, italic, underline, strike, spoiler, code, pre, quote, heading, item,
-    "link URL", mention.
+    """Text as seen, under a set of styles.
+
+    Styles: bold, italic, underline, strike, spoiler, code, pre, "pre LANGUAGE", quote, heading, marker (of a list
+    item), "link URL", mention.
     """
 
     text: str
@@ -83,11 +85,10 @@ class _Reader:
                 continue
             self._quote(quoted)
             styles: frozenset[str] = frozenset()
-            start = _LINE.match(content, at)
-            if start and start.lastgroup == "item":
+            while (start := _LINE.match(content, at)) and start.lastgroup == "item":
                 self._add(start.group(), frozenset({"marker"}))
                 at = start.end()
-            elif start and start.lastgroup == "heading":
+            if start and start.lastgroup == "heading":
                 styles, at = frozenset({"heading"}), start.end()
             at = self.inline(content, at, styles)
         self._quote(quoted)
