@@ -120,7 +120,8 @@ def collect_marks() -> dict[str, list[str]]:
     with contextlib.redirect_stdout(output):
         status = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider"], plugins=[collector])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        sys.exit(output.getvalue())
+        _, errors, what = output.getvalue().partition("= ERRORS =")
+        sys.exit(errors + what if errors else output.getvalue())
     return dict(collector.marks)
 
 
