@@ -6,11 +6,20 @@ from typing import Any
 import pytest
 
 from tests.contract.stages.base import RecordingInbox, Running, Stage
+from tests.contract.stages.discord import DiscordStage
 from tests.contract.stages.memory import MemoryStage
+from tests.contract.stages.slack import SlackHttpStage, SlackStage
 from tests.contract.stages.telegram import TelegramStage
 from tests.contract.stages.terminal import TerminalStage
 
-STAGES: dict[str, Any] = {"memory": MemoryStage, "terminal": TerminalStage, "telegram": TelegramStage}
+STAGES: dict[str, Any] = {
+    "memory": MemoryStage,
+    "terminal": TerminalStage,
+    "telegram": TelegramStage,
+    "discord": DiscordStage,
+    "slack": SlackStage,
+    "slack_http": SlackHttpStage,
+}
 """A further adapter adds one line here and a stage of its own."""
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -24,9 +25,12 @@ pytestmark = pytest.mark.req("ADP-1", "SRC-1")
 CARD = ((Button(label="Once", token="pl1:once"), Button(label="Deny", token="pl1:deny", style="danger")),)
 
 
+_KEYS = count()  # an equal key means the same message
+
+
 def to(stage: Stage, body: Document | str, place: Place = "dm", **details: object) -> OutboundMessage:
     document = text_document(body) if isinstance(body, str) else body
-    return OutboundMessage(target=stage.target(place), body=document, idem_key="k", **details)
+    return OutboundMessage(target=stage.target(place), body=document, idem_key=f"k{next(_KEYS)}", **details)
 
 
 # What comes in.

@@ -1,0 +1,178 @@
+"""One Discord bot: the gateway's events in, messages out.
+
+Events are stored first and confirmed after: a session is taken up again after the last event that was stored,
+and Discord replays the rest. Where it refuses that, and after a restart, missed messages are fetched
+(`backfill`). A press or a called command is answered within three seconds, whatever the store does.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiohttp
+import discord
+import structlog
+
+from adapters.discord.client import pointed_at
+from adapters.discord.commands import COMMANDS, SlashCommand
+from adapters.discord.connection import Connection
+from adapters.discord.errors import to_adapter_error
+from adapters.discord.memory import REMEMBERED, Memory, Recent
+from adapters.discord.payloads import content_of, create_body, edit_body, nonce_of, tokens_in
+from adapters.discord.render import MAX_TEXT, measure
+from adapters.discord.settings import DiscordSettings
+from gateway.adapter import Capabilities, Inbox
+from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, StoreUnavailable
+from gateway.messages import OutboundMessage, Receipt, Target
+
+EDIT_GAP_S = 1.2
+"""Five edits in five seconds of one channel pass; the limit is not documented, its headers state it (2026)."""
+
+NONCE_WINDOW_S = 120.0
+"""Discord knows a nonce for "the past few minutes"; two are taken for sure."""
+
+_LOOKED_AT = 20  # messages of a channel, in search of one of ours
+
+_log = structlog.get_logger(__name__)
+
+
+class DiscordAdapter:
+    """One bot; see `gateway.adapter.Adapter`."""
+
+    platform = "discord"
+
+    def __init__(
+        self,
+        settings: DiscordSettings,
+        api: object = None,
+        *,
+        commands: tuple[SlashCommand, ...] = COMMANDS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Nothing is connected before `run`; `api` is not used."""
+        del api
+        self._settings = settings
+        self._commands = commands if settings.commands else ()
+        self._clock = clock
+        self._memory = Memory(settings.account)
+        self._connection: Connection | None = None
+        self._first_tries: Recent[datetime] = Recent(REMEMBERED)
+
+    @property
+    def account(self) -> str:
+        """The bot's user id, from its token."""
+        return self._settings.account
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Messages of 2000 characters in Discord's Markdown, buttons and threads; a nonce settles what is unknown."""
+        return Capabilities(
+            measure=measure,
+            limit=MAX_TEXT,
+            edit_limit=MAX_TEXT,
+            markup="dialect",
+            buttons=True,
+            threads=True,
+            edit_gap_s=EDIT_GAP_S,
+            idempotency="key",
+            idempotency_window_s=NONCE_WINDOW_S,
+        )
+
+    async def run(self, inbox: Inbox) -> None:
+        """Stay connected until cancelled or until the connection cannot be resumed."""
+        if not self.account:
+            raise AccessRefused("discord.token is no bot's token (find it in the developer portal under Bot)")
+        failure: Exception | None = None
+        try:
+            with pointed_at(self._settings.api_base):
+                await self._connect(inbox)
+        except* (ParleyError, discord.DiscordException, aiohttp.ClientError, OSError) as failed:
+            failure = self._told(failed)
+        if failure is not None:
+            raise failure  # as itself, not inside a group
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Send one message; the same key within minutes gives the first one again."""
+        self._first_tries.first(message.idem_key, self._clock())
+        sent = await self._ask(
+            "POST", "/channels/{channel_id}/messages", message.target, body=create_body(message)
+        )
+        return Receipt(message_id=str(sent["id"]))
+
+    async def edit(self, message_id: str, message: OutboundMessage) -> None:
+        """Replace text and buttons."""
+        await self._ask(
+            "PATCH",
+            "/channels/{channel_id}/messages/{message_id}",
+            message.target,
+            body=edit_body(message),
+            message_id=message_id,
+        )
+
+    async def show_typing(self, target: Target) -> None:
+        """Show "typing…" for ten seconds."""
+        try:
+            await self._ask("POST", "/channels/{channel_id}/typing", target)
+        except SendError as error:
+            _log.debug("discord.typing_failed", account=self.account, reason=str(error))
+
+    async def find_sent(self, message: OutboundMessage) -> Receipt | None:
+        """The message of this key, if it was shown.
+
+        Known for certain when it came back as an event. Else, while Discord knows the nonce, None: repeating
+        settles it. After that, a look in the channel: a nonce is not kept with a message, so the bot's newest
+        one counts if it reads the same; one goes out at a time in each channel.
+        """
+        echoed = self._memory.echoes.get(nonce_of(message.idem_key))
+        if echoed is not None:
+            return Receipt(message_id=echoed)
+        tried_at = self._first_tries.get(message.idem_key)
+        if tried_at is not None and self._clock() - tried_at < timedelta(seconds=NONCE_WINDOW_S):
+            return None
+        history = await self._ask(
+            "GET",
+            "/channels/{channel_id}/messages",
+            message.target,
+            query={"limit": str(_LOOKED_AT)},
+        )
+        newest = next((raw for raw in history if raw["author"]["id"] == self.account), None)
+        wanted = tuple(button.token for row in message.buttons for button in row)
+        if (
+            newest is None
+            or newest["content"] != content_of(message)
+            or tokens_in(newest["components"]) != wanted
+        ):
+            return None
+        return Receipt(message_id=str(newest["id"]))
+
+    async def _connect(self, inbox: Inbox) -> None:
+        self._connection = Connection(
+            self._settings, self._memory, inbox, commands=self._commands, clock=self._clock
+        )
+        try:
+            await self._connection.run()
+        finally:
+            self._connection = None
+
+    def _told(self, failed: BaseExceptionGroup[Exception]) -> ParleyError:
+        """What ended the connection, for the supervisor: of several reasons the one a person must act upon."""
+        reasons = [
+            reason
+            if isinstance(reason, StoreUnavailable)
+            else to_adapter_error(reason, self.account, self._settings.api_base)
+            for reason in _leaves(failed)
+        ]
+        return next((reason for reason in reasons if isinstance(reason, AccessRefused)), reasons[0])
+
+    async def _ask(self, method: str, path: str, target: Target, **details: Any) -> Any:
+        if self._connection is None:
+            raise NotSent("not connected to Discord")
+        channel_id = target.thread_id or target.chat_id
+        return await self._connection.ask(method, path, channel_id=channel_id, **details)
+
+
+def _leaves(failed: BaseExceptionGroup[Exception]) -> list[Exception]:
+    leaves: list[Exception] = []
+    for error in failed.exceptions:
+        leaves += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return leaves

@@ -1,0 +1,41 @@
+"""The slash commands as Discord registers them; their interactions come in as the text `/name argument`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+ARGUMENT = "argument"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """A command; `argument` describes the rest of its line, "" if it takes none."""
+
+    name: str
+    description: str
+    argument: str = ""
+
+
+COMMANDS = (
+    SlashCommand(name="start", description="Say hello"),
+    SlashCommand(name="help", description="List the commands"),
+    SlashCommand(name="new", description="Begin a new conversation"),
+    SlashCommand(name="stop", description="Stop what runs now", argument="all: drop what waits, too"),
+    SlashCommand(name="status", description="What runs, what waits, which tools are there"),
+    SlashCommand(name="whoami", description="Your ids, as an allow-list needs them"),
+    SlashCommand(name="approve", description="Let the tool run that waits for you, once"),
+    SlashCommand(name="deny", description="Do not let it run", argument="Why, for the agent to know"),
+    SlashCommand(name="again", description="Show again what may not have arrived"),
+)
+
+
+def to_payload(command: SlashCommand) -> dict[str, Any]:
+    """The command as `PUT /applications/{id}/commands` takes it, for guilds and direct chats with the bot."""
+    option = {"type": 3, "name": ARGUMENT, "description": command.argument, "required": False}
+    return {
+        "type": 1,
+        "name": command.name,
+        "description": command.description,
+        "contexts": [0, 1],
+        "integration_types": [0],
+        "options": [option] if command.argument else [],
+    }
