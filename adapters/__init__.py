@@ -69,15 +69,15 @@ class AdapterEntry:
 
 
 BUILT_IN: dict[str, AdapterEntry] = {
-    "discord": AdapterEntry(
-        adapter="adapters.discord.adapter:DiscordAdapter",
-        settings="adapters.discord.settings:DiscordSettings",
-        extra="discord",
-    ),
     "telegram": AdapterEntry(
         adapter="adapters.telegram.adapter:TelegramAdapter",
         settings="adapters.telegram.settings:TelegramSettings",
         extra="telegram",
+    ),
+    "slack": AdapterEntry(
+        adapter="adapters.slack.adapter:SlackAdapter",
+        settings="adapters.slack.settings:SlackSettings",
+        extra="slack",
     ),
 }
 

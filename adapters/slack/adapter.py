@@ -1,0 +1,276 @@
+"""One Slack app in one workspace: Socket Mode or signed HTTP in, the Web API out.
+
+What comes in is `Reception`'s; here are the connection, sending and the look-up of what was sent. Nothing that
+makes a message is repeated by the client library: a lost answer is settled by the key in its metadata.
+
+Accounts are kept apart by the bot's user id, which is another in each workspace; a workspace needs an
+installation (and a `slack` section) of its own, and events for other installations of the app are passed over.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from time import time
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.content import LIMIT, content, measure
+from adapters.slack.directory import Directory
+from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_adapter_error
+from adapters.slack.line import Line
+from adapters.slack.parse import Identity
+from adapters.slack.reception import Reception
+from adapters.slack.scopes import granted_scopes, missing_scopes
+from adapters.slack.sent import LOOKUP_AGE_S, find_sent
+from adapters.slack.settings import SlackSettings, secret
+from adapters.slack.sockets import SocketMode
+from adapters.slack.webhook import listening
+from gateway.adapter import Capabilities, Inbox
+from gateway.errors import AccessRefused, AdapterError, MessageRejected, ParleyError, StoreUnavailable
+from gateway.messages import OutboundMessage, Receipt, Target
+
+EDIT_LIMIT = 4_000
+"""What `chat.update` takes as text; a growing reply goes on in the next message there."""
+
+EDIT_GAP_S = 1.2
+"""`chat.update` is a method of tier 3, some fifty a minute (docs.slack.dev/apis/web-api/rate-limits, 2026)."""
+
+SEND_GAP_S = 1.0
+"""`chat.postMessage` takes about one a second in one channel (same page)."""
+
+_TRIED = 1_000  # first tries whose time is kept
+_CLOCK_SKEW_S = 60.0  # between Slack's clock and ours
+_KEEP_ALIVE_S = 15.0  # shorter than any server's: a request into a closing connection has an unknown outcome
+_QUEUE_S = 60.0  # the wait for one of the connections to be free
+
+_log = structlog.get_logger(__name__)
+# At its own level the library puts together a line for each request, whether or not anyone reads it.
+_quiet = logging.getLogger("adapters.slack.sdk")
+_quiet.setLevel(logging.WARNING)
+
+
+class SlackAdapter:
+    """One app; see `gateway.adapter.Adapter`."""
+
+    platform = "slack"
+
+    def __init__(self, settings: SlackSettings, api: object = None) -> None:
+        """Nothing is connected before `run` or a request; `api` is not used."""
+        del api
+        self._settings = settings
+        # No retry handler at all: the default ones repeat a post whose answer was lost.
+        self._client = AsyncWebClient(
+            token=secret(settings.bot_token), base_url=settings.api_base, retry_handlers=[], logger=_quiet
+        )
+        self._client.proxy = _proxy(settings.api_base)
+        self._bot = Identity(id="", bot_id="", team="")
+        self._users = 0
+        self._can_look_up = True
+        self._shows_status = True
+        self._first_tries: OrderedDict[str, float] = OrderedDict()
+        self.port: int | None = None  # where HTTP mode listens, while it does
+
+    @property
+    def account(self) -> str:
+        """The bot's user id; "" before the first connection."""
+        return self._bot.id
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Messages in blocks, buttons, threads; an unknown outcome is looked up if the scopes allow it."""
+        return Capabilities(
+            measure=measure,
+            limit=LIMIT,
+            edit_limit=EDIT_LIMIT,
+            markup="blocks",
+            buttons=True,
+            threads=True,
+            edit_gap_s=EDIT_GAP_S,
+            send_gap_s=SEND_GAP_S,
+            idempotency="lookup" if self._can_look_up else "none",
+            idempotency_window_s=LOOKUP_AGE_S if self._can_look_up else 0.0,
+        )
+
+    async def run(self, inbox: Inbox) -> None:
+        """Serve until cancelled."""
+        self._check_settings()
+        failure: ParleyError | None = None
+        async with self._connected() as session:
+            try:
+                await self._introduce()
+                async with asyncio.TaskGroup() as tasks:
+                    await self._serve(inbox, session, tasks)
+            except* (AdapterError, StoreUnavailable) as group:
+                failure = _first(group)  # type: ignore[assignment] # the clause says which
+            except* CLIENT_ERRORS as group:
+                failure = to_adapter_error(_first(group), self._settings.api_base)
+        if failure:
+            raise failure
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Send one message, in its thread if it has one; Slack knows no other answer to a message."""
+        self._check_length(message)
+        self._note_try(message.idem_key)
+        target = message.target
+        async with self._connected():
+            with send_errors():
+                sent = await self._client.chat_postMessage(
+                    channel=target.chat_id, thread_ts=target.thread_id, **content(message)
+                )
+        self._first_tries.pop(message.idem_key, None)
+        return Receipt(message_id=str(sent["ts"]))
+
+    async def edit(self, message_id: str, message: OutboundMessage) -> None:
+        """Replace text and buttons; the same twice shows the same."""
+        self._check_length(message)
+        async with self._connected():
+            with send_errors():
+                await self._client.chat_update(
+                    channel=message.target.chat_id, ts=message_id, **content(message)
+                )
+
+    async def show_typing(self, target: Target) -> None:
+        """Show a status below a thread; Slack has none elsewhere, and takes it away with the answer."""
+        if target.thread_id is None or not self._shows_status:
+            return
+        async with self._connected():
+            try:
+                await self._client.assistant_threads_setStatus(
+                    channel_id=target.chat_id, thread_ts=target.thread_id, status="is thinking…"
+                )
+            except CLIENT_ERRORS as error:
+                code = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+                self._shows_status = code != "missing_scope"
+                _log.debug("slack.status_failed", account=self.account, reason=code)
+
+    async def find_sent(self, message: OutboundMessage) -> Receipt | None:
+        """Look for the message by its key, from its first try on."""
+        oldest_s = self._first_tries.get(message.idem_key, time() - LOOKUP_AGE_S) - _CLOCK_SKEW_S
+        async with self._connected():
+            with send_errors():
+                try:
+                    return await find_sent(self._client, message.target, message.idem_key, oldest_s)
+                except SlackApiError as error:
+                    if error_code(error) == "missing_scope":
+                        self._can_look_up = False
+                    raise
+
+    async def _introduce(self) -> None:
+        """Ask Slack who the bot is and what it may do."""
+        me = await self._client.auth_test()
+        self._bot = Identity(id=me["user_id"], bot_id=me["bot_id"] or "", team=me["team_id"])
+        granted = granted_scopes(me.headers)
+        if granted is None:  # something between us and Slack drops the header
+            return
+        if "chat:write" not in granted:
+            raise AccessRefused(
+                "Slack: the app lacks the scope chat:write: add it under OAuth & Permissions and install it again"
+            )
+        missing = missing_scopes(granted)
+        self._can_look_up = not any(scope.endswith(":history") for scope in missing)
+        self._shows_status = "assistant:write" not in missing
+        if missing:
+            _log.warning("slack.scopes_missing", account=self.account, scopes=sorted(missing))
+
+    async def _serve(self, inbox: Inbox, session: aiohttp.ClientSession, tasks: asyncio.TaskGroup) -> None:
+        settings, line = self._settings, Line(inbox)
+        reception = Reception(
+            self._bot,
+            line,
+            Directory(self._client, self._bot, timeout_s=settings.lookup_timeout_s),
+            tasks,
+            client=self._client,
+            session=session,
+            signing_secret=secret(settings.signing_secret),
+            command=settings.command,
+        )
+        if settings.mode == "http":
+            async with listening(
+                reception.take_post, host=settings.http_host, port=settings.http_port, path=settings.http_path
+            ) as self.port:
+                inbox.online()
+                await line.run()
+            return
+        tasks.create_task(line.run())
+        sockets = SocketMode(
+            self._client,
+            session,
+            reception.take_envelope,
+            app_token=secret(settings.app_token),
+            connect_timeout_s=settings.connect_timeout_s,
+            ping_interval_s=settings.ping_interval_s,
+        )
+        await sockets.run(tasks, inbox.online)
+
+    def _check_settings(self) -> None:
+        settings = self._settings
+        if settings.mode == "socket" and not secret(settings.app_token):
+            raise AccessRefused(
+                "slack.app_token is missing: make an app-level token (xapp-…) with the scope connections:write"
+            )
+        if settings.mode == "http" and not secret(settings.signing_secret):
+            raise AccessRefused(
+                "slack.signing_secret is missing: copy it from Basic Information of the Slack app"
+            )
+
+    def _check_length(self, message: OutboundMessage) -> None:
+        if measure(message.body) > LIMIT:  # Slack takes some that are longer, and shows them cut
+            raise MessageRejected(f"longer than {LIMIT} characters")
+
+    def _note_try(self, key: str) -> None:
+        self._first_tries.setdefault(key, time())
+        while len(self._first_tries) > _TRIED:
+            self._first_tries.popitem(last=False)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[aiohttp.ClientSession]:
+        """The pool of connections, open as long as anyone is inside."""
+        self._users += 1
+        if self._client.session is None:
+            self._client.session = self._new_session()
+        try:
+            yield self._client.session
+        finally:
+            self._users -= 1
+            if not self._users:
+                session, self._client.session = self._client.session, None
+                await session.close()
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        settings = self._settings
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=settings.connections, keepalive_timeout=_KEEP_ALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=_QUEUE_S + settings.connect_timeout_s,
+                sock_connect=settings.connect_timeout_s,
+                sock_read=settings.send_timeout_s,
+            ),
+        )
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    """The first error of a group, however deep."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, Exception)
+    return error
+
+
+def _proxy(api_base: str) -> str | None:
+    """The proxy that the environment names for this address; the library itself never looks at NO_PROXY."""
+    address = urlsplit(api_base)
+    proxies: Mapping[str, Any] = getproxies()
+    if not proxies or proxy_bypass(address.hostname or ""):
+        return None
+    return proxies.get(address.scheme) or proxies.get("all")
