@@ -69,6 +69,11 @@ class AdapterEntry:
 
 
 BUILT_IN: dict[str, AdapterEntry] = {
+    "discord": AdapterEntry(
+        adapter="adapters.discord.adapter:DiscordAdapter",
+        settings="adapters.discord.settings:DiscordSettings",
+        extra="discord",
+    ),
     "telegram": AdapterEntry(
         adapter="adapters.telegram.adapter:TelegramAdapter",
         settings="adapters.telegram.settings:TelegramSettings",

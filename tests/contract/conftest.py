@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.contract.stages.base import RecordingInbox, Running, Stage
+from tests.contract.stages.discord import DiscordStage
 from tests.contract.stages.memory import MemoryStage
 from tests.contract.stages.slack import SlackHttpStage, SlackStage
 from tests.contract.stages.telegram import TelegramStage
@@ -15,6 +16,7 @@ STAGES: dict[str, Any] = {
     "memory": MemoryStage,
     "terminal": TerminalStage,
     "telegram": TelegramStage,
+    "discord": DiscordStage,
     "slack": SlackStage,
     "slack_http": SlackHttpStage,
 }
