@@ -142,7 +142,7 @@ class Intake:
         if role is None:
             return self._refuse_stranger(message)
         command = parse_command(message.text)
-        if command is None and not self._is_addressed(message):
+        if not self._is_addressed(message, is_command=command is not None):
             return self._only_remember(message, "ignored")
         if command is not None:
             return self._run_command(message, command, role)
@@ -157,14 +157,14 @@ class Intake:
             )
         return self._start_turn(message)
 
-    def _is_addressed(self, message: InboundMessage) -> bool:
+    def _is_addressed(self, message: InboundMessage, *, is_command: bool) -> bool:
         source = message.source
         mode = self._settings.chat_groups.get(f"{source.platform}:{source.chat_id}", self._settings.groups)
         match mode:
             case "always":
                 return True
             case "mention":
-                return source.kind == "dm" or message.mentions_bot
+                return source.kind == "dm" or message.mentions_bot or is_command
             case "never":
                 return source.kind == "dm"
 
@@ -246,9 +246,9 @@ class Intake:
     def _refuse_full(self, tx: Tx, message: InboundMessage, session: Session, waiting: int) -> None:
         source = message.source
         inbox.settle(tx, platform=source.platform, account=source.account, key=message.id, became="lane_full")
-        if session.lane.full_told:
+        if source.requester in session.lane.full_told:
             return
-        lanes.say_full(tx, session.lane.id)
+        lanes.say_full(tx, session.lane, source.requester)
         self._delivery.post_notice(tx, Target.of(source), FULL.format(n=waiting), reply_to=message.message_id)
 
     def _run_command(self, message: InboundMessage, command: Command, role: Role) -> Callable[[Tx], None]:

@@ -4,6 +4,7 @@
 owes a kick. Only the head, the lowest open turn, may run.
 """
 
+import json
 from dataclasses import dataclass
 
 from gateway.errors import Fenced
@@ -15,12 +16,15 @@ OPEN_STATES = "('queued', 'running', 'waiting', 'ready')"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A lane's row as it was read; `session_id` is None only before its first session."""
+    """A lane's row as it was read; `session_id` is None only before its first session.
+
+    `full_told`: who was told that the lane is full, since it last took a message.
+    """
 
     id: int
     session_id: int | None
     target: Target
-    full_told: bool
+    full_told: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +99,7 @@ def get(tx: Tx, lane_id: int) -> Lane:
 def next_seq(tx: Tx, lane_id: int) -> tuple[int, bool]:
     """Draw the next place in the lane and mark it active; returns (seq, whether it was active before)."""
     row = tx.row(
-        "UPDATE lanes SET was_active = active, active = 1, full_told = 0, next_seq = next_seq + 1"
+        "UPDATE lanes SET was_active = active, active = 1, full_told = '[]', next_seq = next_seq + 1"
         " WHERE id = :id RETURNING next_seq - 1 AS seq, was_active",
         id=lane_id,
     )
@@ -108,9 +112,10 @@ def set_session(tx: Tx, lane_id: int, session_id: int) -> None:
     tx.run("UPDATE lanes SET session_id = :session WHERE id = :id", session=session_id, id=lane_id)
 
 
-def say_full(tx: Tx, lane_id: int) -> None:
-    """Remember that the sender was told that the lane is full; forgotten with the next turn taken."""
-    tx.run("UPDATE lanes SET full_told = 1 WHERE id = :id", id=lane_id)
+def say_full(tx: Tx, lane: Lane, requester: str) -> None:
+    """Remember that this person was told that the lane is full; forgotten with the next turn taken."""
+    told = json.dumps(sorted({*lane.full_told, requester}))
+    tx.run("UPDATE lanes SET full_told = :told WHERE id = :id", told=told, id=lane.id)
 
 
 def head_of(tx: Tx, lane_id: int) -> Head | None:
@@ -164,7 +169,7 @@ def _lane(row: Row) -> Lane:
     return Lane(
         id=row["id"],
         session_id=row["session_id"],
-        full_told=bool(row["full_told"]),
+        full_told=frozenset(json.loads(row["full_told"])),
         target=Target(
             platform=row["platform"],
             account=row["account"],

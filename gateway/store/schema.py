@@ -18,7 +18,7 @@ CREATE TABLE lanes (
     id {serial}, key TEXT NOT NULL UNIQUE, session_id {int},
     platform TEXT NOT NULL, account TEXT NOT NULL, chat_id TEXT NOT NULL, thread_id TEXT,
     next_seq {int} NOT NULL DEFAULT 1, active {int} NOT NULL DEFAULT 0, was_active {int} NOT NULL DEFAULT 0,
-    epoch {int} NOT NULL DEFAULT 0, owner TEXT, full_told {int} NOT NULL DEFAULT 0, updated_at {int} NOT NULL
+    epoch {int} NOT NULL DEFAULT 0, owner TEXT, full_told TEXT NOT NULL DEFAULT '[]', updated_at {int} NOT NULL
 );
 CREATE INDEX lanes_active ON lanes (id) WHERE active = 1;
 CREATE TABLE sessions (
