@@ -11,6 +11,7 @@ import fcntl
 import sqlite3
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -120,7 +121,9 @@ class Database:
             return done
         self._queue.append(_Request(work=work, done=done))
         if self._pump is None:
-            self._pump = asyncio.create_task(self._run_pump(), name="store.pump")
+            # A context of its own: it calls back for everybody, and what it starts must not carry the log's
+            # session and turn of whoever happened to come first.
+            self._pump = asyncio.create_task(self._run_pump(), name="store.pump", context=Context())
         return done
 
     async def read(self, work: Work[T]) -> T:

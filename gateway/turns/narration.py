@@ -185,7 +185,8 @@ class Narration:
             self._freed = turns.end(
                 tx, self._claim.fence, state=state, error=notice, ran_ms=ran_ms, now_ms=self._now_ms()
             )
-            tx.after_commit(lambda: log.info("turn.finished", outcome=outcome, ran_ms=ran_ms))
+            ids = {"session": self._claim.session_id, "turn": self._claim.turn_id}
+            tx.after_commit(lambda: log.info("turn.finished", **ids, outcome=outcome, ran_ms=ran_ms))
 
         return self._journal.submit(work)
 
