@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from gateway.messages import Target
 from gateway.store.turns import TurnInputRow
 
-_UNFIT = re.compile(r"[\x00-\x1f\x7f\[\]\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\[\]\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def for_model(given: TurnInputRow, requester: str) -> str:
