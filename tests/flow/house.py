@@ -263,12 +263,11 @@ class House:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.daemon._delivery.pulse.next(), 0.02)
 
-    async def quiet_turns(self) -> None:
-        """As `quiet`, whatever may be left to send."""
+    async def until(self, sql: str) -> None:
+        """Wait until the store has such a row; for what nothing tells of."""
         async with asyncio.timeout(WAIT_S):
-            await self.platform.wait_received()
-            while await self.values("SELECT 1 FROM turns WHERE state IN ('queued', 'running', 'ready')"):
-                await self.daemon._queue.wait_idle()
+            while not await self.rows(sql):
+                await self.database.write(lambda tx: None)
 
     async def _is_quiet(self) -> bool:
         await self.database.write(lambda tx: None)  # whatever was queued before is committed

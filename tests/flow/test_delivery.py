@@ -85,7 +85,7 @@ async def test_a_rate_limit_in_one_chat_does_not_delay_another(house: House) -> 
     house.platform.refuse = once(RateLimited(3600), on="for Ann")
     house.model.then(says("for Ann"))
     ann.says("go")
-    await house.quiet_turns()
+    await house.until("SELECT 1 FROM destinations WHERE paused_until > 0")
     bob.says("plum")
     await bob.gets("You said: plum")
 
@@ -265,7 +265,7 @@ async def test_a_reply_that_waited_longer_than_the_age_limit_is_a_dead_letter(ho
     ann = house.person()
     house.platform.refuse = once(RateLimited(86_000), on="plum")
     ann.says("plum")
-    await house.quiet_turns()
+    await house.until("SELECT 1 FROM destinations WHERE paused_until > 0")
     house.clock.pass_by(days=2)
     await house.restart()
     await house.quiet()
