@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
+from .discord import DiscordSimulator
 from .model import ModelSimulator
 from .slack import SlackSimulator
 from .telegram import TelegramSimulator
@@ -30,4 +31,11 @@ async def model_sim() -> AsyncIterator[ModelSimulator]:
 async def slack_sim() -> AsyncIterator[SlackSimulator]:
     """A Slack of this test's own."""
     async with SlackSimulator() as sim:
+        yield sim
+
+
+@pytest_asyncio.fixture
+async def discord_sim() -> AsyncIterator[DiscordSimulator]:
+    """A Discord of this test's own."""
+    async with DiscordSimulator() as sim:
         yield sim
