@@ -38,7 +38,7 @@ fmt: $(READY) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .
 
 format-check: $(READY)
-	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff format --check .
 
 lint: $(READY) ## ruff
 	$(BIN)/ruff check --quiet .
@@ -47,7 +47,7 @@ types: $(READY) ## mypy, strict
 	$(BIN)/mypy
 
 imports: $(READY) ## who may import whom
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.borders
 
 requirements: $(READY) ## tests/requirements.toml says what the tests' marks say
