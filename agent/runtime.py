@@ -21,6 +21,7 @@ from agent.tools.builtin import builtin_tools
 from agent.tools.mcp import McpConnection, McpState
 from agent.tools.registry import Catalogue, Effect, Tool, matches
 from agent.tools.results import ResultFolder
+from agent.tools.skills import find_skills, skill_tools, skills_block
 from agent.validation import DEMO_SERVER, check_settings
 
 
@@ -31,7 +32,7 @@ class AgentRuntime:
         settings: What to build from.
 
     Raises:
-        SettingsError: The settings name a model, provider or tool that does not exist.
+        SettingsError: The settings name a model, provider, tool or skill that does not exist.
     """
 
     def __init__(self, settings: AgentSettings) -> None:
@@ -39,6 +40,7 @@ class AgentRuntime:
         self._settings = settings
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
+        self._skills = {name: find_skills(name, agent.skills) for name, agent in settings.agents.items()}
         self._routes: dict[str, Route] = {}
         self._snapshots: dict[str, tuple[list[tuple[Tool, ...]], Snapshot]] = {}
         self._connections = tuple(
@@ -105,7 +107,8 @@ class AgentRuntime:
 
     def _make_snapshot(self, agent: str, profile: AgentProfile) -> Snapshot:
         settings = self._settings
-        head = stable_head(agent, profile.instructions)
+        skills = self._skills[agent]
+        head = stable_head(agent, profile.instructions, [skills_block(skills)])
         catalogue = Catalogue(self._tools_of(agent))
         names = (profile.model, *settings.models[profile.model].fallback)
         fingerprint = hashlib.sha256("\n".join([head, *names, catalogue.fingerprint]).encode()).hexdigest()
@@ -166,7 +169,7 @@ class AgentRuntime:
             for tool in connection.tools
         )
         chosen = [t for t in (*self._builtin, *of_servers) if matches(patterns, t.server, t.tool)]
-        return (*chosen, *task_tools(agent, tuple(self._settings.agents)))
+        return (*chosen, *skill_tools(self._skills[agent]), *task_tools(agent, tuple(self._settings.agents)))
 
     def _effect_of(self, server: str, tool: str) -> Effect:
         rules = self._settings.tools

@@ -201,15 +201,31 @@ class McpConnection:
         )
 
     async def _serve(self, client: "Client") -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            if self._stopping.is_set() or self._is_lost:
-                return
-            if self._is_stale:
-                self._is_stale = False
-                async with asyncio.timeout(self._connect_timeout_s):
-                    self._became_ready(client, await self._list(client))
+        async with asyncio.TaskGroup() as group:
+            listener = group.create_task(self._listen(client))
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                if self._stopping.is_set() or self._is_lost:
+                    break
+                if self._is_stale:
+                    self._is_stale = False
+                    async with asyncio.timeout(self._connect_timeout_s):
+                        self._became_ready(client, await self._list(client))
+            listener.cancel()
+
+    async def _listen(self, client: "Client") -> None:
+        """Hear of changed tools from a server of the new protocol; one of the old tells `_on_message`."""
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+        from mcp.shared.exceptions import MCPError
+
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                self._list_again()  # what changed before the server listened to us is not repeated
+                async for _ in changes:
+                    self._list_again()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError) as error:
+            _log.debug("mcp.not_listening", server=self.name, reason=masked(str(error), self._secrets))
 
     async def _list(self, client: "Client") -> tuple[Tool, ...]:
         listed: list[mcp_types.Tool] = []
@@ -246,14 +262,21 @@ class McpConnection:
         from mcp_types import ToolListChangedNotification
 
         if isinstance(message, ToolListChangedNotification):
-            self._is_stale = True
-            self._changed.set()
+            self._list_again()
+
+    def _list_again(self) -> None:
+        self._is_stale = True
+        self._changed.set()
 
     def _became_ready(self, client: "Client", tools: tuple[Tool, ...]) -> None:
-        self._client, self.tools, self._failures = client, tools, 0
+        self._client, self._failures = client, 0
+        is_news = self._state.status != "ready" or tools != self.tools
+        if tools != self.tools:  # an equal list keeps its identity, and with it the snapshots made from it
+            self.tools = tools
         self._state = McpState(name=self.name, status="ready", tools=len(tools))
         self._settled.set()
-        _log.info("mcp.connected", server=self.name, tools=len(tools))
+        if is_news:
+            _log.info("mcp.ready", server=self.name, tools=len(tools))
 
     def _broke(self, reason: str) -> None:
         if self._failures >= _GIVEN_UP_AFTER:
