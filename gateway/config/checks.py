@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gateway.config.problems import Problem, nearest
+from gateway.config.problems import Problem, nearest, quoted
 from gateway.config.settings import Config
 from gateway.config.shape import dotted
 
@@ -92,7 +92,7 @@ def _missing(
 ) -> Problem:
     meant = nearest(name, known)
     hint = f"did you mean {meant}?" if meant else f"known are: {', '.join(known)}"
-    return _problem(config, path, f"names the {kind} {name!r}, which is not in {section}", hint)
+    return _problem(config, path, f"names the {kind} {quoted(name)}, which is not in {section}", hint)
 
 
 def _unknown_platform(
@@ -100,7 +100,7 @@ def _unknown_platform(
 ) -> Problem:
     meant = nearest(platform, platforms)
     hint = f"did you mean {meant}?" if meant else f"known are: {', '.join(platforms)}"
-    return _problem(config, path, f"names the platform {platform!r}, which does not exist", hint)
+    return _problem(config, path, f"names the platform {quoted(platform)}, which does not exist", hint)
 
 
 def _problem(config: Config, path: tuple[str | int, ...], what: str, fix: str) -> Problem:

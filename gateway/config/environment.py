@@ -89,6 +89,9 @@ def read_env_file(path: FilePath) -> tuple[dict[str, str], dict[str, str], list[
         elif binding.key in variables:
             what = f"{binding.key} is given twice, first at {places[binding.key]}"
             problems.append(Problem(what=what, where=place, fix="remove one of them"))
+        elif binding.key == CONFIG_VARIABLE:
+            fix = "set it in the environment, or use -c"
+            problems.append(Problem(what=f"{binding.key} has no effect in this file", where=place, fix=fix))
         elif binding.key is not None:
             variables[binding.key] = binding.value or ""
             places[binding.key] = place
@@ -126,9 +129,9 @@ def to_layer(given: Iterable[Given], root: Keys, below: Sequence[Layer]) -> tupl
         path, shape = found
         try:
             layer.put(path, from_text(setting.text, shape), setting.origin)
-        except ValueError:
-            fix = 'write JSON, like {"key": "value"}, or one variable for each key'
-            problems.append(Problem(what=f"{dotted(path)} is a mapping", where=setting.origin, fix=fix))
+        except ValueError as error:
+            what, _, fix = str(error).partition("; ")
+            problems.append(Problem(what=f"{dotted(path)} {what}", where=setting.origin, fix=fix))
     return layer, problems
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from gateway.errors import ParleyError
+from gateway.redaction import Redactor
 
 EXIT_BAD_CONFIG = 78
 """Exit code for a configuration that cannot be used (EX_CONFIG of BSD's sysexits.h): no restart will help."""
@@ -35,6 +36,12 @@ class ConfigError(ParleyError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def quoted(value: str) -> str:
+    """A configured value as a problem may repeat it: short, and hidden where it looks like a misplaced secret."""
+    hidden = Redactor().text(value)
+    return repr(hidden if len(hidden) <= 40 else hidden[:39] + "…")
 
 
 def nearest(word: str, choices: Sequence[str]) -> str | None:

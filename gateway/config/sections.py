@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from gateway.config.problems import quoted
 from gateway.config.values import (
     AccessEntry,
     Count,
@@ -96,7 +97,7 @@ class ModelSettings(Section):
     @model_validator(mode="after")
     def _names_a_model(self) -> Self:
         if self.provider != "demo" and not self.model:
-            raise ValueError(f"provider {self.provider} needs to know which model; set model")
+            raise ValueError(f"provider {quoted(self.provider)} needs to know which model; set model")
         return self
 
 

@@ -36,26 +36,35 @@ def from_text(text: str, shape: Shape) -> Any:
     """A value written as one line of text: JSON for mappings, JSON or commas for lists, `null` for none.
 
     Raises:
-        ValueError: a mapping was needed and the text is no JSON object.
+        ValueError: the text is no JSON where JSON was needed; it reads "what is wrong; what to do".
     """
     if text == "null":
         return None
     match shape:
         case ListOf():
             if text.lstrip().startswith("["):
-                return _json(text)
+                return _json(
+                    text, "begins like a JSON list and is none; write JSON, or items with commas between"
+                )
             return [item.strip() for item in text.split(",") if item.strip()]
         case Keys() | MapOf() | Accounts():
-            return _json(text)
+            return _json(text, 'is a mapping; write JSON, like {"key": "value"}, or each key on its own')
         case _:
             return text
 
 
-def _json(text: str) -> Any:
+def _json(text: str, otherwise: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError:
-        raise ValueError("a mapping in one line is written as JSON") from None
+        raise ValueError(otherwise) from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("has a key twice; remove one of them")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +78,9 @@ class _Settling:
                 value = (
                     from_text(value, shape) if isinstance(shape, ListOf | Keys | MapOf | Accounts) else value
                 )
-            except ValueError:
-                self.report(
-                    path, f"{dotted(path)} is a text where keys are expected", "write its keys, one a line"
-                )
+            except ValueError as error:
+                what, _, fix = str(error).partition("; ")
+                self.report(path, f"{dotted(path)} {what}", fix)
                 return {}
         match value:
             case dict():

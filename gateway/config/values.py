@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from gateway.config.problems import quoted
+
 # Telegram, Discord: digits. Slack: capitals with digits (U012AB3CD, C0…). Neither can be chosen by a
 # person as a name to be shown, which is the point: a display name must never open the gate.
 _ID = re.compile(r"-?[0-9]+|[A-Z](?=[A-Z0-9]*[0-9])[A-Z0-9]+")
@@ -28,7 +30,7 @@ def _text(value: object) -> object:
 def _user_id(value: str) -> str:
     if not _ID.fullmatch(value):
         raise ValueError(
-            f"{_short(value)} is no user id, and names are not accepted because anybody can take one; "
+            f"{quoted(value)} is no user id, and names are not accepted because anybody can take one; "
             "give the id (the bot tells it to strangers)"
         )
     return value
@@ -39,7 +41,7 @@ def _access_entry(value: str) -> str:
     if value == "*" or _ID.fullmatch(prefixed[2] if prefixed else value):
         return value
     raise ValueError(
-        f"{_short(value)} is no id, and names are not accepted because anybody can take one; "
+        f"{quoted(value)} is no id, and names are not accepted because anybody can take one; "
         'write a user id (the bot tells it to strangers), "chat:" or "role:" with an id, or "*" for everybody'
     )
 
@@ -47,14 +49,14 @@ def _access_entry(value: str) -> str:
 def _user_ref(value: str) -> str:
     found = _USER_REF.fullmatch(value)
     if found is None:
-        raise ValueError(f"{_short(value)} does not say whose id it is; write platform:id")
+        raise ValueError(f"{quoted(value)} does not say whose id it is; write platform:id")
     return value
 
 
 def _glob(value: str) -> str:
     if not _GLOB.fullmatch(value):
         raise ValueError(
-            f'{_short(value)} is no pattern for tools; write "server/tool", with * where any will do'
+            f'{quoted(value)} is no pattern for tools; write "server/tool", with * where any will do'
         )
     return value
 
@@ -62,7 +64,7 @@ def _glob(value: str) -> str:
 def _time_of_day(value: str) -> time:
     found = _TIME.fullmatch(value)
     if found is None:
-        raise ValueError(f'{_short(value)} is no time of day; write "HH:MM", from "00:00" to "23:59"')
+        raise ValueError(f'{quoted(value)} is no time of day; write "HH:MM", from "00:00" to "23:59"')
     return time(int(found[1]), int(found[2]))
 
 
@@ -71,13 +73,9 @@ def _zone(value: str) -> str:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder's name gives an OSError
         raise ValueError(
-            f"{_short(value)} is no known time zone; write one like Europe/Lisbon or UTC"
+            f"{quoted(value)} is no known time zone; write one like Europe/Lisbon or UTC"
         ) from None
     return value
-
-
-def _short(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:39] + "…")
 
 
 UserId = Annotated[str, BeforeValidator(_text), AfterValidator(_user_id)]

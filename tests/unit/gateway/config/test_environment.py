@@ -138,7 +138,17 @@ def test_a_mapping_in_one_variable_is_json_and_checked_like_a_file(load, problem
         "PARLEY_CHATS: chats.telegram:-100.que is no known key; did you mean chats.telegram:-100.queue?"
     ]
     assert problems(PARLEY_CHATS="collect") == [
-        'PARLEY_CHATS: chats is a mapping; write JSON, like {"key": "value"}, or one variable for each key'
+        'PARLEY_CHATS: chats is a mapping; write JSON, like {"key": "value"}, or each key on its own'
+    ]
+
+
+def test_json_that_is_none_or_has_a_key_twice_is_an_error(problems):
+    assert problems(PARLEY_TOOLS__READ_ONLY="[a/b]", PARLEY_TURNS='{"budget": 1, "budget": 2}') == [
+        "PARLEY_TURNS: turns has a key twice; remove one of them",
+        (
+            "PARLEY_TOOLS__READ_ONLY: tools.read_only begins like a JSON list and is none; "
+            "write JSON, or items with commas between"
+        ),
     ]
 
 
@@ -159,6 +169,9 @@ def test_a_token_variable_beside_a_list_of_accounts_is_an_error(problems):
 
 
 def test_mistakes_in_dotenv_have_its_lines(problems):
+    assert problems(dotenv="PARLEY_CONFIG=other.yaml\n") == [
+        ".env:1: PARLEY_CONFIG has no effect in this file; set it in the environment, or use -c"
+    ]
     assert problems(dotenv="# tokens\nPARLEY_WEB__PROT=1\n\nnot a line\nA=1\nA=2\n") == [
         '.env:4: no valid line; write NAME="value"',
         ".env:6: A is given twice, first at .env:5; remove one of them",

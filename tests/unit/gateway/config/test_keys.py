@@ -62,7 +62,7 @@ def test_all_mistakes_are_told_at_once(problems):
     ("text", "told"),
     [
         ("turns: 5", "turns should be a mapping; write its keys, one a line"),
-        ("turns: soon", "turns is a text where keys are expected; write its keys, one a line"),
+        ("turns: soon", 'turns is a mapping; write JSON, like {"key": "value"}, or each key on its own'),
         ("web: {enabled: maybe}", "web.enabled should be true or false; write one of the two"),
         ("web: {host: 127}", "web.host should be a text; write it in quotes"),
         (
@@ -85,7 +85,10 @@ def test_all_mistakes_are_told_at_once(problems):
             "telegram.mode should be one of 'polling' or 'webhook'; did you mean polling?",
         ),
         ("models: {m: {model: x}}", "models.m.provider is missing; set it"),
-        ("models: {m: {provider: openai}}", "models.m provider openai needs to know which model; set model"),
+        (
+            "models: {m: {provider: openai}}",
+            "models.m provider 'openai' needs to know which model; set model",
+        ),
         (
             "mcpServers: {m: {}}",
             "mcpServers.m a server is reached by exactly one of command and url; set one of them",
@@ -136,5 +139,8 @@ def test_no_problem_repeats_a_value_that_may_be_a_secret(load):
         load(wrong, PARLEY_TURNS__BUDGET=secret, PARLEY_TURNS__TIMEOUT_S="x", PARLEY_MODELS=secret)
 
     assert len(caught.value.problems) == 7
+    misplaced = f"access: {{allow: {{telegram: [{secret}]}}}}\nagents: {{default: {{model: {secret}}}}}\n"
+    with pytest.raises(ConfigError, match=r"sk-\*\*\*"):
+        load(misplaced)
     assert secret not in str(caught.value)
     assert secret not in repr(caught.value.problems)
