@@ -92,8 +92,8 @@ class LibraryProvider:
                         case _:
                             pass
                 response = stream.get()
-            if response.state != "complete":
-                raise StreamCut(f"the response is {response.state}")
+            if response.state != "complete" or not _has_ended(response):
+                raise StreamCut(f"the stream ended without a reason; the response is {response.state}")
         yield response
 
     async def _in_time(self, stream: StreamedResponse) -> AsyncGenerator[ModelResponseStreamEvent, None]:
@@ -114,6 +114,11 @@ class LibraryProvider:
                 return
             yield event
             bound = end
+
+
+def _has_ended(response: ModelResponse) -> bool:
+    """Whether the model said why it stopped; a reason the library has no word for is one too."""
+    return response.finish_reason is not None or bool((response.provider_details or {}).get("finish_reason"))
 
 
 class _Gap:

@@ -18,11 +18,12 @@ MODULES: Mapping[str, str] = MappingProxyType(
     {
         "demo": "agent.providers.demo",
         "openai": "agent.providers.openai",
+        "anthropic": "agent.providers.anthropic",
     }
 )
 """Provider kind, as in `models.NAME.provider` → its module."""
 
-KEYED = frozenset({"openai"})
+KEYED = frozenset({"openai", "anthropic"})
 """Kinds whose own service takes nobody without a key; a `base_url` of another service may."""
 
 
