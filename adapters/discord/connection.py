@@ -20,13 +20,14 @@ from adapters.discord.places import Place, parse_channel
 from adapters.discord.responses import Responder
 from adapters.discord.settings import DiscordSettings
 from gateway.adapter import Inbox
-from gateway.errors import ConnectionLost, NotSent, RateLimited, SendError, TargetGone
+from gateway.errors import ConnectionLost, MessageRejected, NotSent, RateLimited, SendError, TargetGone
 
-GUILDS_WITHIN_S = 10.0
+GUILDS_WITHIN_S = 5.0
 FETCHES = 4
 """Channels looked into at once after a gap."""
 
-_COMMAND = 2
+_COMMAND, _COMPONENT = 2, 3
+_ANSWERED = frozenset({_COMMAND, _COMPONENT})  # types of interactions
 _EVENTS = ("READY", "RESUMED", *places.EVENTS, *inflow.EVENTS)
 
 Json = Mapping[str, Any]
@@ -162,7 +163,7 @@ class Connection:
                 self._began.set()
             case "MESSAGE_CREATE":
                 self._note_echo(raw)
-            case "INTERACTION_CREATE":
+            case "INTERACTION_CREATE" if raw["type"] in _ANSWERED:
                 told = asyncio.get_running_loop().create_future()
                 self._respond(raw, told)
             case _ if event in places.EVENTS:
@@ -217,7 +218,7 @@ class Connection:
                 if place.last_message_id <= gap.after:
                     return
                 missed = await fetch_missed(gap, self._fetch_page, limit=self._settings.backfill_messages)
-            except TargetGone:
+            except (TargetGone, MessageRejected):
                 self._memory.marks.forget(gap.channel_id)
                 return
             if missed:

@@ -21,7 +21,7 @@ from adapters.discord.parse import (
 )
 from adapters.discord.places import Place, direct_place
 from gateway.adapter import Inbox
-from gateway.errors import ConnectionLost
+from gateway.errors import ConnectionLost, MessageRejected, TargetGone
 from gateway.messages import InboundMessage, PressAnswer, Update
 
 QUEUE_SIZE = 5_000
@@ -99,6 +99,8 @@ class Inflow:
             if isinstance(update, InboundMessage):
                 self._memory.sources[update.message_id] = update.source
         for event in events:
+            if event.told is not None and not event.told.done():
+                event.told.set_result(None)
             if event.name == "MESSAGE_CREATE":
                 self._memory.marks.passed(event.raw["channel_id"], int(event.raw["id"]))
             self._memory.stored_seq = max(self._memory.stored_seq, event.seq)
@@ -143,4 +145,10 @@ class Inflow:
         channel_id = str(raw["channel_id"])
         if "guild_id" not in raw:
             return direct_place(channel_id)
-        return self._memory.places.get(channel_id) or await self._find_place(channel_id)
+        known = self._memory.places.get(channel_id)
+        if known is not None:
+            return known
+        try:
+            return await self._find_place(channel_id)
+        except (TargetGone, MessageRejected):  # it tells of messages and not of itself
+            return Place(kind="group", chat_id=channel_id)

@@ -1,0 +1,3 @@
+from tests.simulators.fixtures import discord_sim
+
+__all__ = ["discord_sim"]
