@@ -1,12 +1,13 @@
 """What an approval card says: a document made of literal texts, so that nothing a model wrote can become markup.
 
 Short arguments are always shown whole; long ones keep their head and tail, with the number of hidden characters
-between, until the card fits its platform.
+between, until the card fits its platform. Only where even so they are too many, the last ones are left out, and
+counted. Characters that are drawn as nothing or move others are shown as escapes, in names as well.
 """
 
 import json
-import re
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,7 +18,10 @@ from gateway.store.requests import RequestState
 Measure = Callable[[Document], int]
 
 LEAST_KEPT = 60
-"""Characters of an argument that are shown even on the smallest card."""
+"""Characters of an argument that are shown even on the smallest card, and of a name on any."""
+
+QUEUE_SHOWN = 12
+"""Lines a round's queue takes on a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +84,7 @@ class Card:
 
 def open_card(prompt: Prompt, *, minutes: int, measure: Measure, limit: int) -> Card:
     """The card of a pending request."""
-    footer = f"Only {prompt.asked} may answer, within {minutes} min. No answer counts as no."
+    footer = f"Only {_name(prompt.asked)} may answer, within {minutes} min. No answer counts as no."
     return _fitting(prompt, f"Approval needed{_place(prompt)}", footer, measure=measure, limit=limit)
 
 
@@ -98,9 +102,9 @@ def settled_card(
     when = at.astimezone(UTC).strftime("%H:%M UTC")
     match state:
         case "approved":
-            title = f"✅ Approved by {by} at {when}{progress and ' · ' + progress}"
+            title = f"✅ Approved by {_name(by)} at {when}{progress and ' · ' + progress}"
         case "denied":
-            title = f"❌ Denied by {by} at {when}"
+            title = f"❌ Denied by {_name(by)} at {when}"
         case "expired":
             title = f"⌛ Expired at {when}: nobody answered, so it was not run"
         case _:
@@ -116,36 +120,40 @@ def reminder(prompt: Prompt, *, kept: int, measure: Measure, limit: int) -> Docu
 
 def whole_call(prompt: Prompt) -> Document:
     """All arguments of the call in full; may be longer than one message."""
-    return document(_tool_line(prompt), code_block(_pretty(prompt.call.args), "json"))
+    return document(_tool_line(prompt), code_block(_visible(_pretty(prompt.call.args)), "json"))
 
 
 def one_line(prompt: Prompt) -> str:
     """The call in a few words, for lists and short notices."""
     args = ", ".join(f"{name}={_value(value)}" for name, value in prompt.call.args.items())
-    text, _ = shorten_middle(args, 80)
-    return f"{prompt.call.ref}({text})"
+    text, _ = shorten_middle(_one_line(args), 80)
+    return f"{_name(prompt.call.ref)}({text})"
 
 
 def _fitting(prompt: Prompt, title: str, footer: str, *, measure: Measure, limit: int) -> Card:
-    keep = limit
+    args = [(_name(name), _visible(_value(value))) for name, value in prompt.call.args.items()]
+    keep, most = limit, len(args)
     while True:
-        card = _card(prompt, title, footer, keep)
-        if measure(card.body) <= limit or keep <= LEAST_KEPT:
+        card = _card(prompt, title, footer, args, keep=keep, most=most)
+        if measure(card.body) <= limit or (keep <= LEAST_KEPT and most == 0):
             return card
-        keep = max(LEAST_KEPT, keep * 2 // 3)
+        if keep > LEAST_KEPT:
+            keep = max(LEAST_KEPT, keep * 2 // 3)
+        else:
+            most = most * 2 // 3
 
 
-def _card(prompt: Prompt, title: str, footer: str, keep: int) -> Card:
+def _card(
+    prompt: Prompt, title: str, footer: str, args: Sequence[tuple[str, str]], *, keep: int, most: int
+) -> Card:
     short: list[str] = []
     tall: list[Block] = []
-    hidden = 0
-    for name, value in prompt.call.args.items():
-        label = _visible(shorten_middle(name, LEAST_KEPT)[0]).replace("\n", "\\n")
-        shown, cut = shorten_middle(_visible(_value(value)), keep)
+    hidden = sum(len(value) for _, value in args[most:])
+    for label, value in args[:most]:
+        shown, cut = shorten_middle(value, keep)
         hidden += cut
-        if (
-            len(shown.splitlines()) > 1
-        ):  # in a block of its own: a line of it must not pass for another argument
+        # In a block of its own: a line of it must not pass for another argument.
+        if len(shown.splitlines()) > 1:
             tall += [paragraph(span(label, "bold")), code_block(shown)]
         else:
             short.append(f"{label}: {shown}")
@@ -153,10 +161,10 @@ def _card(prompt: Prompt, title: str, footer: str, keep: int) -> Card:
     if short:
         blocks.append(code_block("\n".join(short)))
     blocks += tall
-    if not prompt.call.args:
+    if not args:
         blocks.append(paragraph("no arguments"))
-    if hidden:
-        blocks.append(paragraph(span(f"{hidden} characters are hidden above.", "italic")))
+    if hidden or most < len(args):
+        blocks.append(paragraph(span(_hidden_line(hidden, len(args) - most), "italic")))
     if len(prompt.queue) > 1:
         blocks.append(bullets(*_queue_lines(prompt)))
     if footer:
@@ -164,9 +172,14 @@ def _card(prompt: Prompt, title: str, footer: str, keep: int) -> Card:
     return Card(body=document(*blocks), hidden=hidden)
 
 
+def _hidden_line(hidden: int, left_out: int) -> str:
+    more = f", with {left_out} more arguments" if left_out else ""
+    return f"{hidden} characters are hidden above{more}."
+
+
 def _tool_line(prompt: Prompt) -> Block:
     call = prompt.call
-    return paragraph("Tool ", span(call.tool, "code"), " of ", span(call.server, "code"))
+    return paragraph("Tool ", span(_name(call.tool), "code"), " of ", span(_name(call.server), "code"))
 
 
 def _queue_lines(prompt: Prompt) -> list[str]:
@@ -174,22 +187,46 @@ def _queue_lines(prompt: Prompt) -> list[str]:
         ("✔ " if n < prompt.current else "▶ " if n == prompt.current else "… ")
         for n in range(len(prompt.queue))
     ]
-    lines = [mark + call.ref for mark, call in zip(marks, prompt.queue, strict=True)]
-    if len(lines) <= 12:
+    lines = [mark + _name(call.ref) for mark, call in zip(marks, prompt.queue, strict=True)]
+    if len(lines) <= QUEUE_SHOWN:
         return lines
-    return [*lines[:11], f"… and {len(lines) - 11} more"]
+    # The call in question is always among those that are shown.
+    room = QUEUE_SHOWN - 2
+    first = max(0, min(prompt.current - 1, len(lines) - room))
+    left = len(lines) - first - room
+    before = [f"✔ {first} before"] if first else []
+    after = [f"… and {left} more"] if left else []
+    return [*before, *lines[first : first + room], *after]
 
 
 def _place(prompt: Prompt) -> str:
     return f" ({prompt.current + 1} of {len(prompt.queue)})" if len(prompt.queue) > 1 else ""
 
 
-# Direction marks and invisible characters can make a command read as another one: they are shown as escapes.
-_DECEIVING = re.compile("[\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\x85]")
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+_KEPT = "\n\t\u200c\u200d"  # the joiners are needed by emoji and by whole scripts
 
 
 def _visible(text: str) -> str:
-    return _DECEIVING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """The text with all that could make it read as another one (direction marks, blanks) written as escapes."""
+    return "".join(f"\\u{ord(c):04x}" if _is_deceiving(c) else c for c in text)
+
+
+def _is_deceiving(char: str) -> bool:
+    if char.isascii() and char.isprintable():  # nearly all
+        return False
+    return char not in _KEPT and (
+        char in _BLANK_LETTERS or unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    )
+
+
+def _one_line(text: str) -> str:
+    return _visible(text).replace("\n", "\\n")
+
+
+def _name(text: str) -> str:
+    """A name of a person, tool or argument, as somebody else chose it: on one line and not too long."""
+    return shorten_middle(_one_line(text), LEAST_KEPT)[0]
 
 
 def _value(value: object) -> str:
