@@ -6,6 +6,7 @@ behind this border has to fear a document as deep as a hostile reply can make it
 
 from typing import Any, Final
 
+from gateway.document.build import literal
 from gateway.document.inline import Inline, RawSpan
 from gateway.document.model import (
     NO_MARKS,
@@ -37,8 +38,10 @@ _joined_marks: dict[tuple[Marks, Mark], Marks] = {}
 class Builder:
     """Takes events in order and keeps what is open: containers, the leaf being written, marks and links."""
 
-    def __init__(self, *, base: int) -> None:
+    def __init__(self, *, base: int, has_references: bool) -> None:
+        """`has_references`: the source has numeric references (`&#27;`), which may stand for any character."""
         self._base = base
+        self._has_references = has_references
         self._inline = Inline(base)
         self._blocks: list[Block] = []  # of the innermost open container
         self._outer: list[tuple[Any, ...]] = []
@@ -93,6 +96,8 @@ class Builder:
                 self._text(value, at)
 
     def _text(self, text: str, at: int) -> None:
+        if self._has_references:
+            text = literal(text)
         if self._code is not None:
             self._code.append((text, at))
             return
@@ -167,7 +172,7 @@ class Builder:
 
     def _start_link(self, kind: str, data: dict[str, Any], at: int) -> None:
         self._ensure_leaf(at)
-        address = restore(data["dest_url"], self._base)
+        address = literal(restore(data["dest_url"], self._base))
         if kind == "Link":
             if data["link_type"] == "Email":
                 address = f"mailto:{address}"

@@ -25,7 +25,7 @@ _OPTIONS = (
 def parse(markdown: str) -> Document:
     """Return what the Markdown says. Any text is Markdown: nothing is refused."""
     prepared = prepare(literal(markdown))
-    builder = Builder(base=prepared.base)
+    builder = Builder(base=prepared.base, has_references="&#" in prepared.text)
     for event in pyromark.events(prepared.text, options=_OPTIONS):
         builder.take(event, -1)
     return builder.finish()
@@ -38,7 +38,7 @@ def parse_located(markdown: str) -> tuple[Document, SourceMap]:
     """
     source = literal(markdown)
     prepared = prepare(source)
-    builder = Builder(base=prepared.base)
+    builder = Builder(base=prepared.base, has_references="&#" in prepared.text)
     for event, at in _located_events(prepared):
         builder.take(event, at)
     return builder.finish(), SourceMap(leaves=builder.positions, end=len(source))

@@ -169,6 +169,11 @@ def test_a_stand_in_is_never_taken_from_what_the_text_uses() -> None:
     assert plain(parse(used)) == used
 
 
+def test_a_reference_to_a_control_character_makes_none() -> None:
+    assert plain(parse("a&#27;[31m&#0;b&#x9b;c &#233;")) == "a\ufffd[31m\ufffdb\ufffdc é"
+    assert spans("[a](&#27;x)") == [("a", "\ufffdx")]
+
+
 def test_no_text_is_refused() -> None:
     assert plain(parse("\ud800 \x00 \r\n a\u2028b")) == "\ufffd \ufffd\na\nb"
     assert parse("") == Document()

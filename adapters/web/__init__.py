@@ -1,0 +1,1 @@
+"""The web console: its pages, its API and what it shows of documents."""
