@@ -94,7 +94,7 @@ class LeanClient(discord.Client):
             proxy=_proxy(api_base),
         )
         self.heard_at_s = 0.0  # loop time of the last event
-        self.is_heard = False  # an event came that was more than the connection's own
+        self.is_heard = False  # more came than the word that a session is resumed
         self._timeout = aiohttp.ClientTimeout(sock_connect=send_timeout_s, sock_read=send_timeout_s)
         self._on_event = on_event
         # The table by which the gateway finds the parser of an event; the library's own make its objects.
@@ -190,7 +190,7 @@ class LeanClient(discord.Client):
         del kwargs
         if event == "socket_event_type":
             self.heard_at_s = self.loop.time()
-            self.is_heard = self.is_heard or args[0] not in {"READY", "RESUMED"}
+            self.is_heard = self.is_heard or args[0] != "RESUMED"
 
     def _take(self, event: str, data: Mapping[str, Any]) -> None:
         self._on_event(event, data, self.ws.sequence or 0)

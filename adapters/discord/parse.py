@@ -131,7 +131,7 @@ def moment_of(snowflake: int) -> datetime:
 
 def snowflake_of(moment: datetime) -> int:
     """The smallest id of a moment."""
-    return (int(moment.timestamp() * 1000) - _EPOCH_MS) << 22
+    return (round(moment.timestamp() * 1000) - _EPOCH_MS) << 22
 
 
 def _source(raw: Json, author: Json, place: Place, bot: Identity) -> SessionSource:

@@ -242,15 +242,15 @@ def test_what_was_never_offered_is_nothing():
     assert parse_interaction(interaction(4, {"name": "deny"}), BOT) is None
 
 
-@given(st.datetimes(min_value=datetime(2015, 1, 2), max_value=datetime(2080, 1, 1), timezones=st.just(UTC)))
-def test_a_moment_survives_its_snowflake(moment):
-    assert abs((moment_of(snowflake_of(moment)) - moment).total_seconds()) <= 0.001
+@given(st.integers(1, 2**40))
+def test_a_moment_survives_its_snowflake(milliseconds):
+    assert snowflake_of(moment_of(milliseconds << 22)) == milliseconds << 22
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200).filter(lambda text: "<@" not in text))
 def test_any_text_without_mentions_comes_unchanged(text):
     parsed = parse_message(raw(text), DM, BOT)
-    assert parsed is None if not text else parsed is not None and parsed.text == text or "<@" in text
+    assert (parsed.text if parsed else "") == text
 
 
 @pytest.mark.parametrize(
