@@ -6,10 +6,9 @@ refused one leaves only its key; control input never waits behind a turn.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Literal, assert_never
+from typing import assert_never
 
 import structlog
 
@@ -18,6 +17,7 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Command, Commands, Order, parse_command
 from gateway.delivery import Delivery
 from gateway.errors import StoreUnavailable
+from gateway.intake.settings import IntakeSettings
 from gateway.messages import (
     ButtonPress,
     InboundMessage,
@@ -28,8 +28,8 @@ from gateway.messages import (
     Update,
 )
 from gateway.requests import Actor, Desk
-from gateway.session_store import ResetPolicy, Session, SessionStore
-from gateway.source import SessionScope, SessionSource, is_shared, session_key
+from gateway.session_store import Session, SessionStore
+from gateway.source import SessionSource, is_shared, session_key
 from gateway.store import inbox, lanes, messages, outbox, strangers, turns
 from gateway.store import requests as request_rows
 from gateway.store.sqlite import Database
@@ -38,8 +38,6 @@ from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
 log = structlog.get_logger()
-
-GroupMode = Literal["always", "mention", "never"]
 
 PRIVATE = "This bot is private. Its owner can let you in with your user id, {user_id}."
 FULL = (
@@ -52,22 +50,6 @@ TOO_OLD = (
 EXPIRED = "It has been a while, so this is a new conversation."
 BROKEN = "Something went wrong inside me and I could not take this in. Please try it another way."
 NO_FILES = "I cannot read files yet; write to me in words."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakeSettings:
-    """How messages are taken in; `scopes`, `resets` and `groups` hold what differs on one platform or chat."""
-
-    lane_size: int = 50
-    max_age_s: float = 3_600
-    bots: bool = False
-    agent: str = "default"
-    scope: SessionScope = field(default_factory=SessionScope)
-    scopes: Mapping[str, SessionScope] = field(default_factory=dict)
-    resets: Mapping[str, ResetPolicy] = field(default_factory=dict)
-    groups: GroupMode = "mention"
-    chat_groups: Mapping[str, GroupMode] = field(default_factory=dict)
-    chat_agents: Mapping[str, str] = field(default_factory=dict)
 
 
 class Intake:
