@@ -93,7 +93,8 @@ async def _decided(
     decision = Allowed() if step.started else await gate.check(call, default=tool.default_policy)
     match decision:
         case Pending():
-            queue = step.round.queue
+            # The card lists what a person can make sense of; a call that cannot run is decided already.
+            queue = tuple(c for c in step.round.queue if is_showable(c))
             yield ToolShown(call=call, state="waiting")
             yield StatusChanged(status="waiting")
             yield ApprovalNeeded(queue=queue, current=queue.index(call))

@@ -128,6 +128,14 @@ async def test_a_call_that_asks_leaves_the_chat_with_the_whole_queue_and_runs_no
     assert gate.asked == [("0.0", "shop/a", "ask"), ("0.1", "shop/b", "ask")]
 
 
+@pytest.mark.req("APR-1", "AGT-8")
+async def test_a_card_lists_no_call_that_cannot_run():
+    provider = ScriptedProvider([asks(("nope", {}), ("shop__a", HALF_JSON), ("shop__a", {}))])
+    events = await run_chat(snapshot(provider, tool("a", Counter().run)), Orders({"a": [PENDING]}))
+    assert isinstance(events[-1], ApprovalNeeded)
+    assert ([call.id for call in events[-1].queue], events[-1].current) == (["0.2"], 0)
+
+
 @pytest.mark.req("APR-1", "APR-6")
 async def test_after_a_decision_the_same_chat_goes_on_behind_what_it_has_done():
     a, b = Counter(), Counter()
