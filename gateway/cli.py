@@ -30,15 +30,18 @@ app.add_typer(config_app, name="config")
 ConfigFile = Annotated[
     Path | None, typer.Option("-c", "--config", help="Configuration file.", show_default=False)
 ]
+LogLevel = Annotated[
+    str | None, typer.Option(help="debug, info, warning or error; overrides log.level.", show_default=False)
+]
 
 
 @app.command()
-def run(config: ConfigFile = None, log_level: str = "info", log_format: str = "") -> None:
+def run(config: ConfigFile = None, log_level: LogLevel = None) -> None:
     """Serve all configured platforms; with no token at all, this terminal with the demo model."""
     loaded = _load(config)
     if not loaded.accounts:
-        _terminal(loaded, once=None)
-    _logging(loaded, log_level, log_format or ("console" if sys.stderr.isatty() else "json"))
+        _terminal(loaded, once=None, log_level=log_level)
+    _logging(loaded, log_level or loaded.log.level)
     table = find_adapters()
     factories: list[AdapterFactory] = []
     for account in loaded.accounts:
@@ -58,9 +61,10 @@ def run(config: ConfigFile = None, log_level: str = "info", log_format: str = ""
 def chat(
     config: ConfigFile = None,
     once: Annotated[str | None, typer.Option(help="Send this one message, print the answer and end.")] = None,
+    log_level: LogLevel = None,
 ) -> None:
     """Talk to the agent in this terminal; lines from a pipe are answered one after the other."""
-    _terminal(_load(config), once=once)
+    _terminal(_load(config), once=once, log_level=log_level)
 
 
 @config_app.command()
@@ -87,9 +91,10 @@ def main() -> None:
     app()
 
 
-def _terminal(loaded: Config, *, once: str | None) -> None:
+def _terminal(loaded: Config, *, once: str | None, log_level: str | None) -> None:
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    _logging(loaded, os.environ.get("LOG_LEVEL", "error"), "console")
+    # The screen belongs to the conversation: what goes wrong for its user is said there anyway.
+    _logging(loaded, log_level or "error")
     settings = TERMINAL.load_settings()(
         once=once, history_file=loaded.state_dir / "history" if interactive else None
     )
@@ -149,9 +154,12 @@ def _sections() -> Mapping[str, Any]:
     return sections
 
 
-def _logging(loaded: Config, level: str, form: str) -> None:
+def _logging(loaded: Config, level: str) -> None:
     setup_logging(
-        level=level, format="json" if form == "json" else "console", redactor=Redactor(loaded.secrets())
+        level=level,
+        format=loaded.log.format,
+        libraries=loaded.log.libraries,
+        redactor=Redactor(loaded.secrets()),
     )
     log_uncaught()
 

@@ -205,7 +205,14 @@ class Daemon:
             self._stop.set()
 
     def _tools_status(self) -> list[str]:
-        return [f"{name}: {health.trouble or 'online'}" for name, health in self._supervisor.health.items()]
+        adapters = [f"{name}: {health.trouble or 'online'}" for name, health in self._supervisor.health.items()]
+        servers = [
+            f"Tools of {state.name}: {state.reason or f'{state.tools} ready'}"
+            if state.status != "connecting"
+            else f"Tools of {state.name}: connecting"
+            for state in self._runtime.status()
+        ]
+        return adapters + servers
 
 
 async def run_daemon(plan: Plan) -> int:

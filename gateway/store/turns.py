@@ -14,8 +14,6 @@ TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "
 Ended = Literal["done", "failed", "cancelled"]
 Stop = Literal["stop", "reset"]
 
-# What a new attempt counts as progress: a turn that dies again and again without one of these is given up.
-PROGRESS_KINDS = frozenset({"model_response", "tool_started", "tool_result"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,14 +160,16 @@ def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | None:
         lanes.release(tx, lane_id)
         return None
     events = events_of(tx, head["id"])
-    progress = sum(event.kind in PROGRESS_KINDS for event in events)
-    attempt = head["attempt"] + 1 if head["state"] == "running" and progress <= head["progress"] else 1
+    tried = tries(events)
+    # What was tried before an orderly hand-back (or a wait) does not count against the turn.
+    forgiven = min(head["progress"], tried) if head["state"] == "running" else tried
+    attempt = tried - forgiven + 1
     tx.run(
         "UPDATE turns SET state = 'running', epoch = :epoch, attempt = :attempt, progress = :progress,"
         " started_at = COALESCE(started_at, :now) WHERE id = :id",
         epoch=lane["epoch"],
         attempt=attempt,
-        progress=progress,
+        progress=forgiven,
         now=now_ms,
         id=head["id"],
     )
@@ -188,6 +188,27 @@ def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | None:
         events=events,
         history=_history(tx, head["session_id"], head["agent"]),
     )
+
+
+def tries(events: Iterable[StoredEvent]) -> int:
+    """How often a turn began a send, or a tool again, since it last came forward.
+
+    A response, a result and a tool's first start are progress. A run that was killed before it did anything is no
+    try: a daemon that dies while it starts must not wear its turns out.
+    """
+    count = 0
+    started: set[str] = set()
+    for event in events:
+        match event.kind:
+            case "model_response" | "tool_result":
+                count = 0
+            case "checkpoint" if json.loads(event.payload)["name"] == "A":
+                count += 1
+            case "tool_started":
+                call_id = json.loads(event.payload)["call_id"]
+                count = count + 1 if call_id in started else 0
+                started.add(call_id)
+    return count
 
 
 def events_of(tx: Tx, turn_id: int, from_idx: int = 0) -> tuple[StoredEvent, ...]:
