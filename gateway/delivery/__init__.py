@@ -1,7 +1,7 @@
 """The one door out: whatever people are shown is an outbox row first, sent in order per destination.
 
-`post` composes and queues, `sender` sends, `outcomes` decides what an error means. Neighbours: `turns`, `requests`
-and `intake` queue; adapters show.
+`sender` composes and sends, `ledger` writes the outbox, `outcomes` decides what an error means, `platforms` knows
+the adapters. Neighbours: `turns`, `requests` and `intake` queue; adapters show.
 """
 
 from gateway.delivery.sender import Delivery

@@ -1,0 +1,152 @@
+"""Writes the outbox: what is queued, how a try ended, and what the reader is told of it.
+
+Every method belongs to the caller's transaction. Neighbours: `turns`, `requests` and `intake` queue through
+`sender.Delivery`, whose workers settle here.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+import structlog
+
+from gateway.clock import Clock, to_ms
+from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, PlainAgain, Refused, Sent, Unknown
+from gateway.delivery.platforms import Platforms
+from gateway.document import Document, text_document
+from gateway.messages import Target
+from gateway.store import outbox
+from gateway.store.outbox import Claimed, Draft, Kind, NotYet, dest_of, target_of
+from gateway.store.tx import Tx
+
+log = structlog.get_logger()
+
+MAYBE_LOST = "A part of my last answer may not have arrived. /again shows it once more."
+PART_REFUSED = "A part of my last answer was refused by the platform and is missing here."
+
+CARD_REFUSED = (
+    "A tool waits for your approval, but the platform refused to show its card. /status says which;"
+    " /approve runs it once, /deny does not."
+)
+
+
+class Ledger:
+    """See the module. `wake` is called, after the commit, with a destination that has something to send."""
+
+    def __init__(
+        self,
+        platforms: Platforms,
+        *,
+        new_key: Callable[[], str],
+        wake: Callable[[str], None],
+        max_age_s: float,
+        clock: Clock,
+    ) -> None:
+        self._platforms = platforms
+        self.new_key = new_key
+        self._wake = wake
+        self._max_age_s = max_age_s
+        self._clock = clock
+
+    def post(self, tx: Tx, draft: Draft) -> int | None:
+        """Queue a draft; it goes out after the commit. None: its part is there already."""
+        dest = dest_of(draft.target)
+        tx.after_commit(lambda: self._wake(dest))
+        return outbox.add(tx, draft, self.now_ms())
+
+    def post_notice(
+        self,
+        tx: Tx,
+        target: Target,
+        body: Document | str,
+        *,
+        reply_to: str | None = None,
+        turn_id: int | None = None,
+        part: str | None = None,
+    ) -> None:
+        """Queue a short message of the gateway itself."""
+        self.post(
+            tx,
+            Draft(
+                target=target,
+                kind="notice",
+                body=text_document(body) if isinstance(body, str) else body,
+                idem_key=self.new_key(),
+                reply_to=reply_to,
+                turn_id=turn_id,
+                part=part,
+            ),
+        )
+
+    def claim(self, tx: Tx, dest: str) -> Claimed | NotYet | None:
+        """Take the destination's next row, `sending` from now on."""
+        return outbox.claim(tx, dest, self.now_ms(), max_age_ms=int(self._max_age_s * 1000))
+
+    def recover(self, tx: Tx) -> int:
+        """Settle what a dead process left in `sending`; returns how many rows that were."""
+        rows: Sequence[tuple[int, str, Kind, int | None]] = outbox.interrupted(tx)
+        for row_id, dest, kind, turn_id in rows:
+            capabilities = self._platforms.capabilities(target_of(dest))
+            if kind == "edit" or capabilities.idempotency != "none":
+                outbox.retry(tx, row_id, at_ms=self.now_ms(), error="interrupted")
+            else:
+                self._mark_unknown(tx, row_id, dest, kind, turn_id, "interrupted by a crash")
+        return len(rows)
+
+    def settle(self, tx: Tx, dest: str, item: Claimed, outcome: Outcome) -> None:
+        """Write down how a try ended."""
+        now_ms = self.now_ms()
+        match outcome:
+            case Sent():
+                outbox.settle(tx, item.id, state="sent", platform_msg_id=outcome.message_id, now_ms=now_ms)
+            case Again():
+                self._retry(tx, dest, item, outcome, now_ms)
+            case PlainAgain():
+                log.warning("delivery.markup_refused", row=item.id, turn=item.turn_id)
+                outbox.strip_markup(tx, item.id)
+            case Anew():
+                outbox.send_anew(tx, item.id)
+            case Unknown():
+                self._mark_unknown(tx, item.id, dest, item.kind, item.turn_id, outcome.error)
+            case Refused():
+                log.warning("delivery.refused", row=item.id, turn=item.turn_id, reason=outcome.error)
+                outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
+                self._tell_refused(tx, item)
+            case Gone():
+                log.warning("delivery.target_gone", dest=dest, reason=outcome.error)
+                outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
+                outbox.mark_gone(tx, dest, outcome.error)
+            case _ as never:
+                assert_never(never)
+
+    def now_ms(self) -> int:
+        """The time as the outbox keeps it."""
+        return to_ms(self._clock())
+
+    def _tell_refused(self, tx: Tx, item: Claimed) -> None:
+        target = item.message.target
+        if item.kind == "text":
+            self.post_notice(tx, target, PART_REFUSED, turn_id=item.turn_id, part="notice:refused")
+        if item.kind == "card":
+            self.post_notice(tx, target, CARD_REFUSED)
+
+    def _retry(self, tx: Tx, dest: str, item: Claimed, outcome: Again, now_ms: int) -> None:
+        at_ms = now_ms + int(outcome.wait_s * 1000)
+        created = tx.row("SELECT created_at FROM outbox WHERE id = :id", id=item.id)
+        assert created is not None
+        if at_ms - created["created_at"] > self._max_age_s * 1000:
+            outbox.settle(tx, item.id, state="failed", error=f"too old: {outcome.error}", now_ms=now_ms)
+            return
+        log.info(
+            "delivery.retry_scheduled", row=item.id, wait_s=round(outcome.wait_s, 2), reason=outcome.error
+        )
+        outbox.retry(tx, item.id, at_ms=at_ms, error=outcome.error)
+        if outcome.whole_chat:
+            outbox.pause(tx, dest, at_ms)
+
+    def _mark_unknown(
+        self, tx: Tx, row_id: int, dest: str, kind: Kind, turn_id: int | None, why: str
+    ) -> None:
+        log.warning("delivery.outcome_unknown", row=row_id, turn=turn_id, reason=why)
+        outbox.settle(tx, row_id, state="unknown", error=why, now_ms=self.now_ms())
+        if kind != "notice":  # a notice about a lost notice would go on for ever
+            self.post_notice(tx, target_of(dest), MAYBE_LOST, turn_id=turn_id, part="notice:unknown")
