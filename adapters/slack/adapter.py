@@ -22,7 +22,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.content import LIMIT, content, measure
+from adapters.slack.content import LIMIT, button_blocks, content, measure, metadata
 from adapters.slack.directory import Directory
 from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_adapter_error
 from adapters.slack.line import Line
@@ -75,6 +75,7 @@ class SlackAdapter:
         self._users = 0
         self._can_look_up = True
         self._shows_status = True
+        self._streams = True
         self._first_tries: OrderedDict[str, float] = OrderedDict()
         self.port: int | None = None  # where HTTP mode listens, while it does
 
@@ -123,7 +124,12 @@ class SlackAdapter:
         async with self._connected():
             with send_errors():
                 sent = await self._client.chat_postMessage(
-                    channel=target.chat_id, thread_ts=target.thread_id, **content(message)
+                    channel=target.chat_id,
+                    thread_ts=target.thread_id,
+                    # Slack must not fetch a link that a model wrote: its address could carry what was said.
+                    unfurl_links=False,
+                    unfurl_media=False,
+                    **content(message),
                 )
         self._first_tries.pop(message.idem_key, None)
         return Receipt(message_id=str(sent["ts"]))
@@ -161,6 +167,55 @@ class SlackAdapter:
                 except SlackApiError as error:
                     if error_code(error) == "missing_scope":
                         self._can_look_up = False
+                    raise
+
+    def may_stream(self, target: Target) -> bool:
+        """Whether a reply there can grow natively: in threads, and where the workspace has it."""
+        return self._settings.streaming and self._streams and target.thread_id is not None
+
+    async def start_stream(self, message: OutboundMessage, markdown: str, reader_id: str) -> Receipt:
+        """Begin a message that grows; of `message` the target counts.
+
+        Its key can be set only at the end, so that a lost answer leaves an outcome nobody can look up.
+        """
+        target = message.target
+        async with self._connected():
+            try:
+                with send_errors():
+                    started = await self._client.chat_startStream(
+                        channel=target.chat_id,
+                        thread_ts=target.thread_id or "",
+                        markdown_text=markdown or None,
+                        recipient_user_id=reader_id,
+                        recipient_team_id=self._bot.team,
+                    )
+            except MessageRejected:
+                self._streams = False  # not in this workspace, or not in such channels: edits do as well
+                raise
+        return Receipt(message_id=str(started["ts"]))
+
+    async def append_stream(self, message_id: str, target: Target, markdown: str) -> None:
+        """Add to a growing message. After `OutcomeUnknown`: stop it, then `edit` sets what it shall say."""
+        async with self._connected():
+            with send_errors():
+                await self._client.chat_appendStream(
+                    channel=target.chat_id, ts=message_id, markdown_text=markdown
+                )
+
+    async def stop_stream(self, message_id: str, message: OutboundMessage, markdown: str) -> None:
+        """Add the last words and end it, with `message`'s buttons and key; that it has ended is no error."""
+        async with self._connected():
+            try:
+                with send_errors():
+                    await self._client.chat_stopStream(
+                        channel=message.target.chat_id,
+                        ts=message_id,
+                        markdown_text=markdown or None,
+                        blocks=button_blocks(message.buttons) or None,
+                        metadata=metadata(message),
+                    )
+            except MessageRejected as error:
+                if str(error) != "message_not_in_streaming_state":
                     raise
 
     async def _introduce(self) -> None:

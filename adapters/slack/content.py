@@ -7,7 +7,9 @@ blocks Slack does not mark a message as edited. `text` is then what notification
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adapters.slack import render
 from adapters.slack.readable import escape
+from adapters.slack.render import MAX_BLOCKS_TEXT
 from gateway.document import Document, first_words, plain
 from gateway.messages import Button, OutboundMessage
 
@@ -18,9 +20,9 @@ EVENT_TYPE = "parley_message"
 
 NOTICE_CHARS = 300
 
-LIMIT = 12_000
-"""Characters in one message's blocks: Slack's limit for Markdown blocks; near 13,200 it takes none at all."""
+LIMIT = MAX_BLOCKS_TEXT
 
+_FIRST_ELEMENT = 2  # which every message has; what it weighs is in the limit's reserve
 _LABEL = 75  # characters of a button's text: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 _ROW = 25  # elements of an actions block
 _STYLES: Mapping[str, str] = {"good": "primary", "danger": "danger"}
@@ -28,20 +30,23 @@ _STYLES: Mapping[str, str] = {"good": "primary", "danger": "danger"}
 
 def content(message: OutboundMessage) -> Json:
     """Text, blocks and metadata, as `chat.postMessage` and `chat.update` take them."""
-    blocks = [*literal_blocks(message.body), *button_blocks(message.buttons)]
+    shown = literal_blocks(message.body) if message.plain else render.render(message.body)
+    blocks = [*shown, *button_blocks(message.buttons)]
     return {
         "text": escape(first_words(message.body, NOTICE_CHARS)) or " ",
         "blocks": blocks,
-        "metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": message.idem_key}},
-        # A link that a model wrote must not be fetched by Slack: its address could carry what was said.
-        "unfurl_links": False,
-        "unfurl_media": False,
+        "metadata": metadata(message),
     }
 
 
+def metadata(message: OutboundMessage) -> Json:
+    """What stands beside a message of ours, unseen: its key."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": message.idem_key}}
+
+
 def measure(body: Document) -> int:
-    """How much of `LIMIT` a body takes."""
-    return len(plain(body))
+    """How much of `LIMIT` a body takes: at least its visible characters, exactly those of one plain paragraph."""
+    return max(render.measure(body) - _FIRST_ELEMENT, 0)
 
 
 def literal_blocks(body: Document) -> list[Json]:

@@ -12,7 +12,7 @@ from typing import Any
 
 Json = Mapping[str, Any]
 
-_TOKEN = re.compile(r"<([^<>\n]+)>")
+_TOKEN = re.compile(r"<([@#!][^\s<>][^<>\n]*|[A-Za-z][\w+.-]*:[^<>\n]+)>")
 _ENTITY = re.compile(r"&(amp|lt|gt);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
 _USER = re.compile(r"<@([UW]\w+)(?:\|[^<>]*)?>")

@@ -30,6 +30,7 @@ from gateway.document import text_document
 from gateway.messages import PressAnswer, Update
 
 _TAKEN, _NOT_TAKEN = 200, 503
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 _log = structlog.get_logger(__name__)
 
@@ -62,7 +63,11 @@ class Reception:
 
     async def take_envelope(self, request: SocketModeRequest) -> bool:
         """Take in what a socket brought; whether to acknowledge it."""
-        response: BoltResponse = await run_async_bolt_app(self._app, request)
+        try:
+            response: BoltResponse = await run_async_bolt_app(self._app, request)
+        except _UNREADABLE as error:  # bolt itself looks into what came, before anything of ours
+            self._log_unreadable(request.payload, error)
+            return True
         return response.status == _TAKEN
 
     async def take_post(self, request: AsyncBoltRequest) -> BoltResponse:
@@ -88,13 +93,14 @@ class Reception:
                 return parse_press(body, self._bot)
             if "command" in body:
                 return parse_command(body, self._bot, self._command, datetime.now(UTC))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            # Not what Slack describes: it is passed over, since it would come again and again.
-            reason = f"{type(error).__name__}: {error}"
-            _log.warning(
-                "slack.update_unreadable", account=self._bot.id, type=body.get("type"), reason=reason
-            )
+        except _UNREADABLE as error:
+            self._log_unreadable(body, error)
         return None
+
+    def _log_unreadable(self, body: Mapping[str, Any], error: Exception) -> None:
+        """What is not as Slack describes it is passed over, since it would come again and again."""
+        reason = f"{type(error).__name__}: {error}"
+        _log.warning("slack.update_unreadable", account=self._bot.id, type=body.get("type"), reason=reason)
 
     async def _read_event(self, body: Mapping[str, Any]) -> Update | None:
         thread = opened_thread(body, self._bot)
@@ -117,11 +123,13 @@ class Reception:
                 blocks=literal_blocks(text_document(answer.text)),
             )
         except SlackApiError:
-            await self._respond(press["response_url"], answer.text)
+            await self._respond(press.get("response_url"), answer.text)
         except CLIENT_ERRORS as error:
             _log.debug("slack.press_unanswered", account=self._bot.id, reason=type(error).__name__)
 
-    async def _respond(self, response_url: str, text: str) -> None:
+    async def _respond(self, response_url: str | None, text: str) -> None:
+        if not response_url:
+            return
         body = {"response_type": "ephemeral", "replace_original": False, "text": escape(text)}
         try:
             async with self._session.post(response_url, json=body, proxy=self._client.proxy) as response:

@@ -133,7 +133,5 @@ async def _frames(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[dict
     async for message in socket:
         if message.type is aiohttp.WSMsgType.ERROR:
             return
-        if message.type is aiohttp.WSMsgType.TEXT:
-            frame = json.loads(message.data)
-            if isinstance(frame, dict):
-                yield frame
+        if message.type is aiohttp.WSMsgType.TEXT and message.data.startswith("{"):
+            yield json.loads(message.data)

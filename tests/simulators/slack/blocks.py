@@ -26,6 +26,11 @@ ID_LIMIT = 255
 HEADER_LIMIT = 150
 CONTEXT_LIMIT = 10
 
+_LEAVES = ("text", "link", "emoji", "user", "usergroup", "channel", "broadcast", "date", "color")
+_STYLES = frozenset(
+    {"bold", "italic", "strike", "code", "underline", "highlight", "client_highlight", "unlink"}
+)
+
 _MARKDOWN = MarkdownIt("commonmark").enable(["strikethrough", "table"])
 
 
@@ -119,13 +124,42 @@ def _check_markdown(block: Block) -> list[str]:
 
 
 def _check_rich_text(block: Block) -> list[str]:
-    known = {"rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote"}
     elements = block.get("elements")
     if not isinstance(elements, list) or not elements:
         return ["missing required field: elements"]
-    reasons = [f"unknown element {one.get('type')!r}" for one in elements if one.get("type") not in known]
-    empty = [one for one in _leaves(block) if one.get("type") == "text" and not one.get("text")]
-    return reasons + ["text must be more than 0 characters"] * bool(empty)
+    return [reason for element in elements for reason in _check_rich(element)]
+
+
+def _check_rich(element: Block) -> list[str]:
+    kind, inner = element.get("type"), element.get("elements")
+    if not isinstance(inner, list):
+        return ["missing required field: elements"]
+    match kind:
+        case "rich_text_list":
+            known = element.get("style") in {"bullet", "ordered"} and 0 <= element.get("indent", 0) <= 8
+            sections = all(one.get("type") == "rich_text_section" for one in inner)
+            reasons = [] if known and sections and inner else ["invalid rich_text_list"]
+            return reasons + [reason for one in inner for reason in _check_rich(one)]
+        case "rich_text_section" | "rich_text_quote":
+            return [reason for leaf in inner for reason in _check_leaf(leaf, _LEAVES)]
+        case "rich_text_preformatted":
+            return [reason for leaf in inner for reason in _check_leaf(leaf, ("text", "link"))]
+        case _:
+            return [f"unknown element {kind!r}"]
+
+
+def _check_leaf(leaf: Block, known: tuple[str, ...]) -> list[str]:
+    if leaf.get("type") not in known:
+        return [f"unknown element {leaf.get('type')!r}"]
+    reasons = []
+    if leaf["type"] == "text" and not leaf.get("text"):
+        reasons.append("text must be more than 0 characters")
+    if leaf["type"] == "link" and not leaf.get("url"):
+        reasons.append("missing required field: url")
+    styles = leaf.get("style", {})
+    if not isinstance(styles, dict) or not set(styles) <= _STYLES:
+        reasons.append(f"unknown style {styles!r}")
+    return reasons
 
 
 def _check_context(block: Block) -> list[str]:
@@ -202,7 +236,13 @@ def _text(element: Block) -> str:
 
 def _rich(element: Block) -> str:
     if element["type"] == "rich_text_list":
-        return "\n".join(f"• {_rich(item)}" for item in element["elements"])
+        first = element.get("offset", 0) + 1
+        return "\n".join(
+            "    " * element.get("indent", 0)
+            + (f"{number}. " if element["style"] == "ordered" else "• ")
+            + _rich(item)
+            for number, item in enumerate(element["elements"], first)
+        )
     return "".join(_rich_leaf(leaf) for leaf in element["elements"])
 
 

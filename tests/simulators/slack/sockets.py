@@ -61,6 +61,7 @@ class Sockets:
         self._world = world
         self.open: list[Socket] = []
         self.opened = 0
+        self.answers_pings = True  # False: sockets opened from now on are alive, but say nothing
 
     def routes(self) -> list[web.RouteDef]:
         """Where a ticket's address leads."""
@@ -75,7 +76,7 @@ class Sockets:
         account = self._account(request.query.get("ticket", ""))
         if account is None:
             return web.Response(status=408)  # so the platform answers an old ticket
-        response = web.WebSocketResponse(heartbeat=None, autoping=True)
+        response = web.WebSocketResponse(autoping=self.answers_pings)
         await response.prepare(request)
         socket = Socket(account, response, request.transport)
         self.open.append(socket)
