@@ -25,13 +25,14 @@ from agent.events import (
     Responded,
     Retracted,
     StatusChanged,
+    Steered,
     TextDelta,
     ThinkingDelta,
     ToolShown,
 )
 from agent.handling import handle_call, is_showable
 from agent.masking import masked
-from agent.ports import ChatState, Gate, TurnInput
+from agent.ports import ChatState, Gate, Hear, TurnInput, hears_nothing
 from agent.prompt import system_prompt
 from agent.records import Ended, Finish, Handle, Send, next_step, total_usage
 from agent.sending import Answer, Sleep, send_along
@@ -54,6 +55,7 @@ async def chat(
     state: ChatState,
     gate: Gate,
     *,
+    hear: Hear = hears_nothing,
     sleep: Sleep = asyncio.sleep,
     reference: Callable[[], str] = new_reference,
 ) -> AsyncGenerator[AgentEvent, None]:
@@ -68,13 +70,16 @@ async def chat(
         snapshot: The agent, the same for the whole turn.
         state: The agent's earlier messages and this turn's records so far.
         gate: Decides on tool calls.
+        hear: What the user says meanwhile; asked before each send.
         sleep: Waits between retries.
         reference: Makes a reference for an error.
 
     Yields:
         Events; the last one is `ChatEnded`, or `ApprovalNeeded` if the turn waits for a person.
     """
-    run = _Run(turn_input=turn_input, snapshot=snapshot, gate=gate, sleep=sleep, reference=reference)
+    run = _Run(
+        turn_input=turn_input, snapshot=snapshot, gate=gate, hear=hear, sleep=sleep, reference=reference
+    )
     run.records.extend(state.records)
     run.load_history(state.history)
     async with aclosing(_steps(run)) as events:
@@ -97,6 +102,7 @@ class _Run:
     turn_input: TurnInput
     snapshot: Snapshot
     gate: Gate
+    hear: Hear
     sleep: Sleep
     reference: Callable[[], str]
     records: list[Record] = field(default_factory=list)
@@ -153,6 +159,8 @@ async def _send(run: _Run, step: Send) -> AsyncGenerator[AgentEvent, None]:
         # Whatever the interrupted send had streamed is void; said before the next checkpoint A moves the
         # mark.
         yield Retracted()
+    for said in await run.hear():
+        yield Steered(text=said)
     allowance = budget.next_allowance(step.sends, run.snapshot.budget)
     if allowance.tools == "none" and not step.torn:
         yield Noted(message=budget.spent_notice(run.snapshot.budget))

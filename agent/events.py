@@ -80,6 +80,17 @@ class Responded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Steered:
+    """The user said this while the turn ran; the model hears it with its next send.
+
+    The one event that is stored already when it is yielded: whoever hands it over (`agent.ports.Hear`) takes it
+    out of the queue and stores it in one step, so that a crash neither loses nor repeats it.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
     """The call is about to run; without a `ToolReturned` after a crash, `effect` decides what becomes of it."""
 
@@ -145,6 +156,7 @@ AgentEvent = (
     | TextDelta
     | Retracted
     | Responded
+    | Steered
     | ToolStarted
     | ToolReturned
     | ToolShown
@@ -154,5 +166,5 @@ AgentEvent = (
     | ChatEnded
 )
 
-Record = Checkpoint | Responded | ToolStarted | ToolReturned
+Record = Checkpoint | Responded | Steered | ToolStarted | ToolReturned
 """The events that rebuild a turn's state; all others are for people to see."""

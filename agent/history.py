@@ -33,7 +33,7 @@ from pydantic_ai.messages import (
 from agent.calls import ToolCall
 from agent.events import Record, Responded, ToolOutcome, ToolReturned, Usage
 from agent.ports import TurnInput
-from agent.records import Round, rounds_of
+from agent.records import Round, rounds_of, steered_by_round
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 """Messages made here carry no real time: the gateway's events do, and equal records give equal messages."""
@@ -50,6 +50,9 @@ _BLANK_LETTERS = frozenset(
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"})
 _KEPT_RAW_ARGS = 2_000
 _KEPT_NAME = 200  # a made-up one may be as long as the model likes
+
+NO_TEXT = "(no text)"
+"""Stands in a history for a question without words: several APIs refuse an empty user message."""
 
 NO_WORDS = "(no words)"
 """Stands in a history for an answer of which nothing was left."""
@@ -91,9 +94,7 @@ def turn_messages(
         records: The turn's records.
         note: A line of ours put at the end of the last request (the budget's warning); never stored.
     """
-    messages: list[ModelMessage] = [_user_message(turn_input.text)]
-    for round_ in rounds_of(records):
-        messages.extend(_round_messages(round_))
+    messages = _conversation(turn_input, tuple(records))
     last = messages[-1]
     if note is not None and isinstance(last, ModelRequest):
         parts = [*last.parts, UserPromptPart(content=note, timestamp=_EPOCH)]
@@ -103,9 +104,7 @@ def turn_messages(
 
 def closed_turn(turn_input: TurnInput, records: Iterable[Record], *, closing: str) -> list[ModelMessage]:
     """The whole turn, made complete; see `agent.records.closed_history`."""
-    messages: list[ModelMessage] = [_user_message(turn_input.text)]
-    for round_ in rounds_of(records):
-        messages.extend(_round_messages(round_, missing=closing))
+    messages = _conversation(turn_input, tuple(records), missing=closing)
     if isinstance(messages[-1], ModelRequest):
         # Strict providers want the roles in turn: a question or a tool result never stands before the next
         # question.
@@ -113,9 +112,34 @@ def closed_turn(turn_input: TurnInput, records: Iterable[Record], *, closing: st
     return messages
 
 
+def _conversation(
+    turn_input: TurnInput, records: Sequence[Record], *, missing: str | None = None
+) -> list[ModelMessage]:
+    """Question, rounds, and between them what the user said meanwhile; `missing` is the result of open calls."""
+    said = steered_by_round(records)
+    messages: list[ModelMessage] = [_user_message(turn_input.text)]
+    _say_more(messages, said.get(0, ()))
+    for number, round_ in enumerate(rounds_of(records), start=1):
+        messages.extend(_round_messages(round_, missing=missing))
+        _say_more(messages, said.get(number, ()))
+    return messages
+
+
+def _say_more(messages: list[ModelMessage], texts: Sequence[str]) -> None:
+    """Let the user say more, in the request that stands last: roles keep taking turns."""
+    if not texts:
+        return
+    parts = [UserPromptPart(content=text or NO_TEXT, timestamp=_EPOCH) for text in texts]
+    last = messages[-1]
+    if isinstance(last, ModelRequest):
+        messages[-1] = replace(last, parts=[*last.parts, *parts])
+    else:
+        messages.append(ModelRequest(parts=parts))
+
+
 def _user_message(text: str) -> ModelRequest:
     # An empty user message is refused by several APIs (an attachment alone, a lone mention).
-    return ModelRequest(parts=[UserPromptPart(content=text or "(no text)", timestamp=_EPOCH)])
+    return ModelRequest(parts=[UserPromptPart(content=text or NO_TEXT, timestamp=_EPOCH)])
 
 
 def _round_messages(round_: Round, *, missing: str | None = None) -> list[ModelMessage]:

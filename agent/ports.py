@@ -1,5 +1,6 @@
 """What the agent needs from whoever runs it: the decision on a call, and the state to go on from."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,6 +31,18 @@ class Gate(Protocol):
     async def check(self, call: ToolCall, *, default: str) -> Allowed | Denied | Pending:
         """The decision on one call; `default` is the tool's own policy (allow, ask or deny) if config is silent."""
         ...
+
+
+Hear = Callable[[], Awaitable[Sequence[str]]]
+"""What the user said since the turn began or since it was last asked, in order; asked before every send.
+
+What it returns is stored as the turn's `Steered` records already, and is never returned again.
+"""
+
+
+async def hears_nothing() -> Sequence[str]:
+    """Nobody can say anything to a running turn."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from agent.calls import ToolCall
-from agent.events import Checkpoint, Record, Responded, ToolReturned, ToolStarted, Usage
+from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
 
 if TYPE_CHECKING:
     from agent.ports import ChatState, TurnInput
@@ -112,7 +112,7 @@ def rounds_of(records: Iterable[Record]) -> tuple[Round, ...]:
         match record:
             case Checkpoint(name="A", data=data):
                 final = data.get("tools") == "none"
-            case Checkpoint():
+            case Checkpoint() | Steered():
                 pass
             case Responded():
                 rounds.append(Round(number=len(rounds), response=record, final=final))
@@ -121,6 +121,21 @@ def rounds_of(records: Iterable[Record]) -> tuple[Round, ...]:
             case ToolReturned(call_id=call_id):
                 rounds[-1].returned[call_id] = record
     return tuple(rounds)
+
+
+def steered_by_round(records: Iterable[Record]) -> dict[int, list[str]]:
+    """What the user said while the turn ran, by the number of responses that came before it."""
+    said: dict[int, list[str]] = {}
+    responses = 0
+    for record in records:
+        match record:
+            case Responded():
+                responses += 1
+            case Steered(text=text):
+                said.setdefault(responses, []).append(text)
+            case _:
+                pass
+    return said
 
 
 def next_step(records: Sequence[Record]) -> Step:

@@ -24,6 +24,7 @@ from agent.events import (
     Responded,
     Retracted,
     StatusChanged,
+    Steered,
     TextDelta,
     ThinkingDelta,
     ToolReturned,
@@ -133,6 +134,8 @@ class Narration:
             case Failed():
                 log.warning("turn.failed", kind=event.kind, detail=event.detail)
                 self._failure = event
+            case Steered():
+                pass  # stored already, by the ear that took it out of the lane
             case ChatEnded():
                 pass  # the turn's end follows; what it used is in the records
             case _ as never:

@@ -1,7 +1,7 @@
 """The dictionary between what the agent says and what is stored of a turn (pure).
 
-Stored payloads are JSON objects with the fields of DESIGN's event list. Only `model_response`, `tool_started`,
-`tool_result` and `checkpoint` are read back.
+Stored payloads are JSON objects with the fields of DESIGN's event list. Only `model_response`, `steered`,
+`tool_started`, `tool_result` and `checkpoint` are read back.
 """
 
 import json
@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agent.calls import ToolCall
-from agent.events import Checkpoint, Record, Responded, ToolReturned, ToolStarted, Usage
+from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
 from gateway.store.turns import StoredEvent
 
 
@@ -30,6 +30,8 @@ def from_record(record: Record) -> tuple[str, dict[str, Any]]:
                 "calls": [_from_call(call) for call in record.calls],
                 "usage": asdict(record.usage),
             }
+        case Steered():
+            return "steered", {"text": record.text}
         case ToolStarted():
             return "tool_started", {"call_id": record.call_id, "effect": record.effect}
         case ToolReturned():
@@ -54,6 +56,8 @@ def to_record(event: StoredEvent) -> Record | None:
                 calls=tuple(_to_call(call) for call in raw["calls"]),
                 usage=Usage(**raw["usage"]),
             )
+        case "steered":
+            return Steered(text=json.loads(event.payload)["text"])
         case "tool_started":
             raw = json.loads(event.payload)
             return ToolStarted(call_id=raw["call_id"], effect=raw["effect"])
