@@ -82,7 +82,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], _Shown], ...]] = (
     (re.compile(r"(`+)([\s\S]*?[^`])\1(?!`)"), _code),
     (re.compile(r"<(https?://[^ >]+)>"), _address),
     (re.compile(r"(https?://[^\s<]+[^<.,:;\"')\]\s])"), _address),
-    (re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\(<?([^\s<>]*?)>?\)"), _masked),
+    (re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\(<([^\s<>]*)>\)"), _masked),
     (re.compile(r"\*\*((?:\\[\s\S]|[^\\])+?)\*\*(?!\*)"), _tagged("b")),
     (re.compile(r"__((?:\\[\s\S]|[^\\])+?)__(?!_)"), _tagged("u")),
     (re.compile(r"\*(?=\S)((?:\*\*|\s+(?:[^*\s]|\*\*)|[^\s*])+?)\*(?!\*)"), _tagged("i")),
