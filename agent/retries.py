@@ -5,7 +5,7 @@ tenacity's own loop is not used: between two attempts the chat has to say that w
 
 from dataclasses import dataclass
 
-from tenacity import RetryCallState, stop_after_attempt, wait_exponential_jitter
+from tenacity import RetryCallState, stop_after_attempt, wait_exponential, wait_random
 from tenacity.stop import stop_base
 from tenacity.wait import wait_base
 
@@ -41,5 +41,5 @@ class RetryPolicy:
 
 DEFAULT_RETRIES = RetryPolicy(
     stop=stop_after_attempt(3),
-    wait=wait_exponential_jitter(initial=0.5, max=20.0, jitter=0.5),
+    wait=wait_exponential(multiplier=0.5, max=20.0) + wait_random(0, 0.5),
 )
