@@ -1,7 +1,7 @@
 """discord.py's client, kept lean: its gateway protocol and its requests, without its model of the platform.
 
 The library turns each event into objects and keeps guilds, channels and members; here events come out as plain
-JSON, in order, and nothing is kept. Requests neither sleep nor repeat themselves: delivery does. Three names of
+JSON, in order, and nothing is kept. Requests neither sleep nor repeat themselves: delivery does. Two names of
 discord.py are set for the whole process (`pointed_at`); that, and the few inner names used below, is why its
 version is pinned below 3 and why `tests/unit/adapters/discord` runs them all.
 """
@@ -211,6 +211,7 @@ class LeanClient(discord.Client):
 
 
 _pointed: dict[str, int] = {}  # address → how many adapters use it
+_OWN = Route.BASE
 
 
 @contextmanager
@@ -231,6 +232,8 @@ def pointed_at(api_base: str) -> Iterator[None]:
         _pointed[api_base] -= 1
         if not _pointed[api_base]:
             del _pointed[api_base]
+            Route.BASE = _OWN
+            discord.http.Ratelimit = Ratelimit  # type: ignore[misc]
 
 
 def _proxy(address: str) -> str | None:

@@ -10,12 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 class DiscordSettings(BaseModel):
     """One bot.
 
-    `token` is the bot's, from its page in the developer portal. `gateway_url` is asked of the API unless given.
-    All accounts of one process must share both addresses, since discord.py knows one. `connect_timeout_s`
-    bounds each step of connecting, `send_timeout_s` the wait for the answer to one request. After `silence_s`
-    without an event, although heartbeats are answered, the connection is made anew. Missed messages are fetched
-    up to `backfill_messages` per channel (the newest ones; 0: none), for `backfill_channels` channels, as old as
-    `backfill_age_s`. `commands`: register the slash commands at the start.
+    `token` is the bot's, from its page in the developer portal. All accounts of one process must share
+    `api_base`, since discord.py knows one; `gateway_url` is asked of the API unless given. With `commands`,
+    slash commands are registered at the start; without, those registered before are withdrawn.
+    `connect_timeout_s` bounds each step of connecting, `send_timeout_s` the wait for the answer to one request.
+    After `silence_s` without an event, although heartbeats are answered, the connection is made anew. Missed
+    messages are fetched up to `backfill_messages` per channel (the newest ones; 0: none), for
+    `backfill_channels` channels, as old as `backfill_age_s`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

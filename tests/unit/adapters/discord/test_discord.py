@@ -151,6 +151,7 @@ def _resumes(sim: DiscordSimulator) -> int:
 
 @pytest.mark.req("OPS-5")
 async def test_a_connection_that_only_answers_heartbeats_is_made_anew(sim, ada, inbox):
+    """C118a."""
     sim.gateway.heartbeat_interval_s = 0.05
     running = Running(make(sim, silence_s=0.3), inbox)
     await running.start()
@@ -302,6 +303,7 @@ async def test_a_preview_is_no_edit(sim, ada, running, inbox):
 
 @pytest.mark.req("ADP-6")
 async def test_the_bots_own_messages_and_edits_bring_nothing(sim, ada, running, inbox):
+    """C102b."""
     receipt = await running.adapter.send(to(sim, ada, "hello"))
     await running.adapter.edit(receipt.message_id, to(sim, ada, "hello again"))
     sim.say(ada, "end")
@@ -505,6 +507,15 @@ async def test_nobody_is_pinged_by_what_a_model_writes(sim, ada, room, running):
     await running.adapter.send(to(sim, room, f"@everyone <@{ada.id}>", reply_to=str(said.id)))
     (reply,) = sim.replies(room)
     assert (reply.pings, reply.reference) == ((), said)
+
+
+@pytest.mark.req("DLV-9")
+async def test_typing_is_shown_where_the_answer_will_come(sim, ada, room, running):
+    target = to(sim, room, "x").target
+    await running.adapter.show_typing(target)
+    room.is_hidden = True
+    await running.adapter.show_typing(target)
+    assert len(room.typing_at_s) == 1
 
 
 async def test_before_it_is_connected_nothing_is_sent(sim, ada):
