@@ -4,7 +4,7 @@ The vendors' modules beside this one only build the library's model object, once
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import cast
@@ -36,7 +36,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
 )
-from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
@@ -74,9 +74,11 @@ class LibraryProvider:
                 model_settings=cast("ModelSettings", settings),
                 model_request_parameters=_parameters(tuple(tools)),
             ) as stream:
-                gap = _Gap()
-                async for event in self._in_time(stream):
-                    has_begun = True
+                now, gap, events = asyncio.get_running_loop().time(), _Gap(), aiter(stream)
+                end = now + self._timeout_s
+                until = min(end, now + self._first_event_timeout_s)
+                while (event := await _next(events, until)) is not None:
+                    has_begun, until = True, end
                     match event:
                         case PartStartEvent(part=TextPart(content=text)):
                             gap.next_part()
@@ -96,24 +98,17 @@ class LibraryProvider:
                 raise StreamCut(f"the stream ended without a reason; the response is {response.state}")
         yield response
 
-    async def _in_time(self, stream: StreamedResponse) -> AsyncGenerator[ModelResponseStreamEvent, None]:
-        """The stream's events, each waited for within the bounds.
 
-        The library can do this too, at a third more CPU for a short answer. No time-out is open while an event is
-        being handled: it would count the consumer's time, and cancel it.
-        """
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._timeout_s
-        bound = min(end, loop.time() + self._first_event_timeout_s)
-        events = aiter(stream)
-        while True:
-            try:
-                async with asyncio.timeout_at(bound):
-                    event = await anext(events)
-            except StopAsyncIteration:
-                return
-            yield event
-            bound = end
+async def _next(
+    events: AsyncIterator[ModelResponseStreamEvent], until: float
+) -> ModelResponseStreamEvent | None:
+    """The next event, waited for until a moment of the loop's clock; None at the end.
+
+    The library can keep such bounds too, for about a tenth more CPU on a short answer. No time-out is open
+    while an event is being handled: it would count the consumer's time, and cancel it.
+    """
+    async with asyncio.timeout_at(until):
+        return await anext(events, None)
 
 
 def _has_ended(response: ModelResponse) -> bool:
@@ -144,7 +139,8 @@ def _definitions(tools: "_Tools") -> ModelRequestParameters:
                 name=tool.name,
                 description=tool.description or None,
                 parameters_json_schema=dict(tool.parameters),
-                # Not every compatible endpoint knows strict mode, and it forbids schemas that MCP servers have.
+                # Not every compatible endpoint knows strict mode, and it forbids schemas that MCP servers
+                # have.
                 strict=False,
             )
             for tool in tools.specs
