@@ -8,33 +8,33 @@ installation (and a `slack` section) of its own, and events for other installati
 """
 
 import asyncio
-import logging
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from time import time
-from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.client import QuietClient
 from adapters.slack.content import LIMIT, button_blocks, content, measure, metadata
-from adapters.slack.directory import Directory
+from adapters.slack.directory import Cache, Directory
 from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_adapter_error
 from adapters.slack.line import Line
 from adapters.slack.parse import Identity
 from adapters.slack.reception import Reception
 from adapters.slack.scopes import granted_scopes, missing_scopes
-from adapters.slack.sent import LOOKUP_AGE_S, find_sent
+from adapters.slack.sent import LOOKUP_AGE_S, Tries, find_sent
 from adapters.slack.settings import SlackSettings, secret
 from adapters.slack.sockets import SocketMode
 from adapters.slack.webhook import listening
 from gateway.adapter import Capabilities, Inbox
-from gateway.errors import AccessRefused, AdapterError, MessageRejected, ParleyError, StoreUnavailable
+from gateway.errors import (
+    AccessRefused,
+    AdapterError,
+    MessageRejected,
+    OutcomeUnknown,
+    StoreUnavailable,
+)
 from gateway.messages import OutboundMessage, Receipt, Target
 
 EDIT_LIMIT = 4_000
@@ -46,15 +46,14 @@ EDIT_GAP_S = 1.2
 SEND_GAP_S = 1.0
 """`chat.postMessage` takes about one a second in one channel (same page)."""
 
-_TRIED = 1_000  # first tries whose time is kept
-_CLOCK_SKEW_S = 60.0  # between Slack's clock and ours
+STATUS_S = 60.0
+"""How long a status is left alone; Slack takes it away after two minutes, or with the next message there."""
+
+_STATUSES = 1_000  # whose time is kept
 _KEEP_ALIVE_S = 15.0  # shorter than any server's: a request into a closing connection has an unknown outcome
 _QUEUE_S = 60.0  # the wait for one of the connections to be free
 
 _log = structlog.get_logger(__name__)
-# At its own level the library puts together a line for each request, whether or not anyone reads it.
-_quiet = logging.getLogger("adapters.slack.sdk")
-_quiet.setLevel(logging.WARNING)
 
 
 class SlackAdapter:
@@ -66,17 +65,14 @@ class SlackAdapter:
         """Nothing is connected before `run` or a request; `api` is not used."""
         del api
         self._settings = settings
-        # No retry handler at all: the default ones repeat a post whose answer was lost.
-        self._client = AsyncWebClient(
-            token=secret(settings.bot_token), base_url=settings.api_base, retry_handlers=[], logger=_quiet
-        )
-        self._client.proxy = _proxy(settings.api_base)
+        self._client = QuietClient(secret(settings.bot_token), api_base=settings.api_base)
         self._bot = Identity(id="", bot_id="", team="")
         self._users = 0
         self._can_look_up = True
         self._shows_status = True
         self._streams = True
-        self._first_tries: OrderedDict[str, float] = OrderedDict()
+        self._statuses: Cache[Target, bool] = Cache(_STATUSES)
+        self._tries = Tries()
         self.port: int | None = None  # where HTTP mode listens, while it does
 
     @property
@@ -103,14 +99,14 @@ class SlackAdapter:
     async def run(self, inbox: Inbox) -> None:
         """Serve until cancelled."""
         self._check_settings()
-        failure: ParleyError | None = None
+        failure: Exception | None = None
         async with self._connected() as session:
             try:
                 await self._introduce()
                 async with asyncio.TaskGroup() as tasks:
                     await self._serve(inbox, session, tasks)
             except* (AdapterError, StoreUnavailable) as group:
-                failure = _first(group)  # type: ignore[assignment] # the clause says which
+                failure = _first(group)
             except* CLIENT_ERRORS as group:
                 failure = to_adapter_error(_first(group), self._settings.api_base)
         if failure:
@@ -119,10 +115,9 @@ class SlackAdapter:
     async def send(self, message: OutboundMessage) -> Receipt:
         """Send one message, in its thread if it has one; Slack knows no other answer to a message."""
         self._check_length(message)
-        self._note_try(message.idem_key)
         target = message.target
         async with self._connected():
-            with send_errors():
+            with self._tries.trying(message.idem_key), send_errors():
                 sent = await self._client.chat_postMessage(
                     channel=target.chat_id,
                     thread_ts=target.thread_id,
@@ -131,7 +126,7 @@ class SlackAdapter:
                     unfurl_media=False,
                     **content(message),
                 )
-        self._first_tries.pop(message.idem_key, None)
+        self._statuses.drop(target)
         return Receipt(message_id=str(sent["ts"]))
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
@@ -145,8 +140,9 @@ class SlackAdapter:
 
     async def show_typing(self, target: Target) -> None:
         """Show a status below a thread; Slack has none elsewhere, and takes it away with the answer."""
-        if target.thread_id is None or not self._shows_status:
+        if target.thread_id is None or not self._shows_status or self._statuses.get(target):
             return
+        self._statuses.put(target, value=True, age_s=STATUS_S)
         async with self._connected():
             try:
                 await self._client.assistant_threads_setStatus(
@@ -158,16 +154,21 @@ class SlackAdapter:
                 _log.debug("slack.status_failed", account=self.account, reason=code)
 
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
-        """Look for the message by its key, from its first try on."""
-        oldest_s = self._first_tries.get(message.idem_key, time() - LOOKUP_AGE_S) - _CLOCK_SKEW_S
+        """Look for the message by its key, from its first try on; not if no try can have arrived."""
+        key = message.idem_key
+        if self._tries.have_failed(key):
+            return None
+        if not self._can_look_up:
+            raise OutcomeUnknown("without the scopes to read history nobody can tell")
         async with self._connected():
             with send_errors():
                 try:
-                    return await find_sent(self._client, message.target, message.idem_key, oldest_s)
+                    return await find_sent(self._client, message.target, key, self._tries.oldest_s(key))
                 except SlackApiError as error:
-                    if error_code(error) == "missing_scope":
-                        self._can_look_up = False
-                    raise
+                    if error_code(error) != "missing_scope":
+                        raise
+                    self._can_look_up = False
+        raise OutcomeUnknown("without the scopes to read history nobody can tell")
 
     def may_stream(self, target: Target) -> bool:
         """Whether a reply there can grow natively: in threads, and where the workspace has it."""
@@ -280,11 +281,6 @@ class SlackAdapter:
         if measure(message.body) > LIMIT:  # Slack takes some that are longer, and shows them cut
             raise MessageRejected(f"longer than {LIMIT} characters")
 
-    def _note_try(self, key: str) -> None:
-        self._first_tries.setdefault(key, time())
-        while len(self._first_tries) > _TRIED:
-            self._first_tries.popitem(last=False)
-
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[aiohttp.ClientSession]:
         """The pool of connections, open as long as anyone is inside."""
@@ -320,12 +316,3 @@ def _first(group: BaseExceptionGroup[Exception]) -> Exception:
         error = error.exceptions[0]
     assert isinstance(error, Exception)
     return error
-
-
-def _proxy(api_base: str) -> str | None:
-    """The proxy that the environment names for this address; the library itself never looks at NO_PROXY."""
-    address = urlsplit(api_base)
-    proxies: Mapping[str, Any] = getproxies()
-    if not proxies or proxy_bypass(address.hostname or ""):
-        return None
-    return proxies.get(address.scheme) or proxies.get("all")

@@ -21,7 +21,7 @@ from adapters.slack.parse import Identity, Known, Wanted
 from adapters.slack.readable import Names
 
 NAMES = 5_000
-THREADS = 20_000
+THREADS = 10_000
 NAME_AGE_S = 3_600.0
 RETRY_AGE_S = 60.0  # after a look-up that failed
 
@@ -55,6 +55,10 @@ class Cache(Generic[Key, Value]):
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
+
+    def drop(self, key: Key) -> None:
+        """Forget an answer."""
+        self._kept.pop(key, None)
 
     def get(self, key: Key) -> Value | None:
         """The answer kept, if it is not too old."""
@@ -95,9 +99,9 @@ class Directory:
         self._threads: Cache[tuple[str, str], bool] = Cache(THREADS)
         self._refused: set[str] = set()
 
-    def remember_thread(self, thread: tuple[str, str]) -> None:
-        """This thread (channel, root) is the bot's own: no need to ask."""
-        self._threads.put(thread, value=True, age_s=float("inf"))
+    def remember_thread(self, thread: tuple[str, str], is_own: bool) -> None:
+        """Know of a thread (channel, root) whose root was just said: no need to ask."""
+        self._threads.put(thread, is_own, float("inf"))
 
     async def find(self, wanted: Wanted) -> Known:
         """What can be known of it within the time there is."""
@@ -155,7 +159,7 @@ class Directory:
         if method in self._refused:
             return "refused"
         try:
-            answer = await self._client.api_call(method, params=arguments)
+            answer = await self._client.api_call(method, http_verb="GET", params=arguments)
         except CLIENT_ERRORS as error:
             code = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
             _log.debug("slack.lookup_failed", account=self._bot.id, method=method, reason=code)

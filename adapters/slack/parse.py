@@ -93,12 +93,16 @@ def wanted_by(body: Json, bot: Identity) -> Wanted:
     )
 
 
-def opened_thread(body: Json, bot: Identity) -> tuple[str, str] | None:
-    """The thread (channel, root) that this event opens as the bot's own: a mention at the top level."""
+def thread_below(body: Json, bot: Identity) -> tuple[tuple[str, str], bool] | None:
+    """What a message at the top level of a channel says of the thread that may grow below it.
+
+    The thread (channel, root), and whether it is the bot's own; None for all other events.
+    """
     event = body["event"]
     if _is_direct(event) or event.get("subtype") not in _SAID or _thread_ts(event):
         return None
-    return (event["channel"], event["ts"]) if _names_bot(event.get("text") or "", bot) else None
+    is_own = _is_own(event, bot) or _names_bot(event.get("text") or "", bot)
+    return (event["channel"], event["ts"]), is_own
 
 
 def parse_event(body: Json, bot: Identity, known: Known) -> Update | None:

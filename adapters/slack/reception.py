@@ -24,7 +24,7 @@ from adapters.slack.content import literal_blocks
 from adapters.slack.directory import Directory
 from adapters.slack.errors import CLIENT_ERRORS
 from adapters.slack.line import Line, Postponed
-from adapters.slack.parse import Identity, opened_thread, parse_command, parse_event, parse_press, wanted_by
+from adapters.slack.parse import Identity, parse_command, parse_event, parse_press, thread_below, wanted_by
 from adapters.slack.readable import escape
 from gateway.document import text_document
 from gateway.messages import PressAnswer, Update
@@ -103,9 +103,9 @@ class Reception:
         _log.warning("slack.update_unreadable", account=self._bot.id, type=body.get("type"), reason=reason)
 
     async def _read_event(self, body: Mapping[str, Any]) -> Update | None:
-        thread = opened_thread(body, self._bot)
-        if thread is not None:
-            self._directory.remember_thread(thread)
+        below = thread_below(body, self._bot)
+        if below is not None:
+            self._directory.remember_thread(*below)
         known = await self._directory.find(wanted_by(body, self._bot))
         if known.own_thread is None:
             raise Postponed

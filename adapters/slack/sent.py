@@ -1,19 +1,63 @@
 """Finding a message of ours by its key, after its answer was lost."""
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import time
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.content import key_in
-from gateway.errors import OutcomeUnknown
+from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, RateLimited, TargetGone
 from gateway.messages import Receipt, Target
 
 LOOKUP_AGE_S = 86_400.0
 """How far back is looked when it is not known here when a message was first tried: as long as delivery tries."""
 
+_KEYS = 1_000  # on record
+_CLOCK_SKEW_S = 60.0  # between Slack's clock and ours
 _PAGE = 200  # Slack recommends no more than this at a time
 _PAGES = 15
+
+
+@dataclass(slots=True)
+class _Tries:
+    since_s: float
+    may_have_arrived: bool = False
+
+
+class Tries:
+    """What this process knows of its own tries: since when, and whether one of them may have arrived."""
+
+    def __init__(self, clock: Callable[[], float] = time) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[str, _Tries] = OrderedDict()
+
+    @contextmanager
+    def trying(self, key: str) -> Iterator[None]:
+        """One try: what ends with an error that says so did certainly not arrive, with any other it may have."""
+        tries = self._kept.setdefault(key, _Tries(self._clock()))
+        while len(self._kept) > _KEYS:
+            self._kept.popitem(last=False)
+        try:
+            yield
+        except (RateLimited, NotSent, MessageRejected, TargetGone):
+            raise
+        except BaseException:
+            tries.may_have_arrived = True
+            raise
+        self._kept.pop(key, None)
+
+    def have_failed(self, key: str) -> bool:
+        """Whether there were tries and none of them can have arrived."""
+        return key in self._kept and not self._kept[key].may_have_arrived
+
+    def oldest_s(self, key: str) -> float:
+        """Unix time from which on a message with this key can stand there."""
+        kept = self._kept.get(key)
+        return (kept.since_s if kept else self._clock() - LOOKUP_AGE_S) - _CLOCK_SKEW_S
 
 
 async def find_sent(client: AsyncWebClient, target: Target, key: str, oldest_s: float) -> Receipt | None:

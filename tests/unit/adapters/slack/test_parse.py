@@ -10,10 +10,10 @@ from adapters.slack.parse import (
     Identity,
     Known,
     Wanted,
-    opened_thread,
     parse_command,
     parse_event,
     parse_press,
+    thread_below,
     wanted_by,
 )
 from adapters.slack.readable import Names
@@ -89,7 +89,22 @@ def test_a_mention_at_the_top_level_opens_a_thread():
     update = parsed(text="<@UBOT> what time is it")
     assert (update.text, update.mentions_bot) == ("what time is it", True)
     assert update.source == source("thread", thread_id=TS)
-    assert opened_thread(body(text="<@UBOT> hi"), BOT) == ("C1", TS)
+
+
+@pytest.mark.req("ADP-6")
+@pytest.mark.parametrize(
+    ("fields", "below"),
+    [
+        ({"text": "<@UBOT> hi"}, (("C1", TS), True)),
+        ({"user": "UBOT"}, (("C1", TS), True)),
+        ({}, (("C1", TS), False)),
+        ({"thread_ts": "1.1", "text": "<@UBOT> hi"}, None),
+        ({"channel": "D1", "channel_type": "im"}, None),
+        ({"subtype": "channel_join"}, None),
+    ],
+)
+def test_a_message_at_the_top_level_says_whose_thread_is_below_it(fields, below):
+    assert thread_below(body(**fields), BOT) == below
 
 
 def test_twins_give_one_value():

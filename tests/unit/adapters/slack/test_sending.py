@@ -128,9 +128,35 @@ async def test_without_the_scopes_to_look_nothing_is_promised(sim, ada, inbox):
     running = Running(make(sim), inbox)
     await running.start()
     assert running.adapter.capabilities.idempotency == "none"
-    with pytest.raises(NotSent, match="im:history"):
+    with pytest.raises(OutcomeUnknown, match="scopes"):
         await running.adapter.find_sent(to(sim, ada, "x"))
     await running.stop()
+
+
+@LOST
+async def test_a_scope_that_is_taken_away_later_is_noticed(sim, ada, running):
+    sim.account.scopes -= {"im:history"}
+    with pytest.raises(OutcomeUnknown, match="scopes"):
+        await running.adapter.find_sent(to(sim, ada, "x"))
+    assert running.adapter.capabilities.idempotency == "none"
+
+
+@LOST
+async def test_what_certainly_was_not_sent_is_not_looked_for(sim, ada, running):
+    message = to(sim, ada, "x")
+    for fault in (Refuse(status=429), Refuse(status=200, text="token_revoked")):
+        sim.fail(fault)
+        with pytest.raises((RateLimited, NotSent)):
+            await running.adapter.send(message)
+        assert await running.adapter.find_sent(message) is None
+    assert sim.calls("conversations.history") == []
+    sim.lose_answer()
+    with pytest.raises(OutcomeUnknown):
+        await running.adapter.send(message)
+    sim.flood()
+    with pytest.raises(RateLimited):
+        await running.adapter.send(message)
+    assert await running.adapter.find_sent(message) is not None
 
 
 @LOST
@@ -195,10 +221,21 @@ async def test_a_status_is_shown_in_threads_only(sim, general, ada, running):
 
 
 @pytest.mark.req("DLV-9")
-async def test_a_status_that_is_not_allowed_is_asked_for_once(sim, general, running):
+async def test_a_status_stays_until_something_is_said(sim, general, running):
     root = sim.say(general, "root")
+    target = to(sim, general, "", thread=root).target
+    for _ in range(3):
+        await running.adapter.show_typing(target)
+    await running.adapter.send(to(sim, general, "a part", thread=root))
+    await running.adapter.show_typing(target)
+    assert len(sim.channel(general).statuses) == 2
+
+
+@pytest.mark.req("DLV-9")
+async def test_a_status_that_is_not_allowed_is_asked_for_once(sim, general, running):
     sim.account.scopes -= {"assistant:write"}
     for _ in range(3):
+        root = sim.say(general, "root")
         await running.adapter.show_typing(to(sim, general, "", thread=root).target)
     assert len(sim.calls("assistant.threads.setStatus")) == 1
 
