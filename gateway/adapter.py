@@ -6,7 +6,7 @@ An adapter class is called with `(settings, api)`: its own settings model, and `
 (web, terminal) that show more than messages.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -21,6 +21,9 @@ class Capabilities:
     `measure(piece)` is how much of `limit` the rendered piece takes, in the platform's own unit (pure).
     Gaps are the least seconds between two edits or sends in one chat. `idempotency`: how an unknown outcome is
     settled: a `key` repeats safely inside `idempotency_window_s`, `lookup` finds what was sent, `none` cannot.
+    `input_limit`: the longest text that people's clients send as one message, None if they split none.
+    `streaming`: a reply may be shown while it is written, by edits or natively. A typing mark is shown again
+    every `typing_gap_s`, a little before it fades.
     """
 
     measure: Callable[[Document], int]
@@ -33,6 +36,9 @@ class Capabilities:
     send_gap_s: float = 0.0
     idempotency: Literal["key", "lookup", "none"] = "none"
     idempotency_window_s: float = 0.0
+    input_limit: int | None = None
+    streaming: bool = False
+    typing_gap_s: float = 4.5
 
 
 class Inbox(Protocol):
@@ -42,6 +48,13 @@ class Inbox(Protocol):
         """Store updates in order; only when this returns may they be acknowledged to the platform.
 
         Returns, in the same order, what a presser is to be told (None for all but presses). Repeats are harmless.
+        """
+        ...
+
+    async def last_seen(self) -> Mapping[str, str]:
+        """The newest stored `message_id` of each chat of this account (by `thread_id`, else `chat_id`).
+
+        For platforms that replay nothing after a restart: what came later is fetched and handed to `receive`.
         """
         ...
 
@@ -105,6 +118,38 @@ class ShowsTyping(Protocol):
 
     async def show_typing(self, target: Target) -> None:
         """Show it once, best effort; it fades by itself."""
+        ...
+
+
+@runtime_checkable
+class StreamsNatively(Protocol):
+    """The platform can show a reply that is being written without making it a message.
+
+    Where the native stream is itself the message, this is not needed: `send` starts it and `edit` adds to it as
+    long as `OutboundMessage.growing` is set, and the first `edit` without it ends the stream.
+    """
+
+    async def stream(self, stream_id: int, message: OutboundMessage) -> None:
+        """Show the reply so far, once; the same `stream_id` replaces what was shown before.
+
+        It fades by itself, at the latest when a message follows; `idem_key` and `reply_to` mean nothing here.
+
+        Raises:
+            SendError: as for `Adapter.send`; `MessageRejected` also where this target has no such thing: the
+                reply then grows by edits.
+        """
+        ...
+
+
+Reaction = Literal["seen", "done", "failed"]
+
+
+@runtime_checkable
+class Reacts(Protocol):
+    """The platform can put a mark on a person's message."""
+
+    async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
+        """Replace the bot's mark on this message, best effort."""
         ...
 
 

@@ -5,7 +5,7 @@ tried again rarely, since a person must act first; one that returns by itself ha
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -47,6 +47,10 @@ class _AdapterInbox:
     async def receive(self, *updates: Update) -> tuple[PressAnswer | None, ...]:
         """See `gateway.adapter.Inbox`."""
         return await self._intake.receive(*updates)
+
+    async def last_seen(self) -> Mapping[str, str]:
+        """See `gateway.adapter.Inbox`."""
+        return await self._intake.last_seen(self._adapter.platform, self._adapter.account)
 
     def online(self) -> None:
         """See `gateway.adapter.Inbox`."""

@@ -8,7 +8,7 @@ result is seen; a person's very first direct message is not found, since Discord
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import structlog
 
@@ -20,15 +20,6 @@ Json = Mapping[str, Any]
 FetchPage = Callable[[str, Mapping[str, str]], Awaitable[list[Any]]]
 
 _log = structlog.get_logger(__name__)
-
-
-@runtime_checkable
-class RemembersSeen(Protocol):
-    """An inbox that outlives the process and knows where each chat stood."""
-
-    async def last_seen(self) -> Mapping[str, str]:
-        """The newest stored `message_id` of each chat (by `thread_id` if it has one, else `chat_id`)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

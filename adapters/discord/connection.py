@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from adapters.discord import inflow, places
-from adapters.discord.backfill import Gap, RemembersSeen, fetch_missed
+from adapters.discord.backfill import Gap, fetch_missed
 from adapters.discord.client import LeanClient, SessionRefused
 from adapters.discord.commands import SlashCommand, to_payload
 from adapters.discord.inflow import Event, Inflow, Told
@@ -196,8 +196,7 @@ class Connection:
     async def _catch_up(self) -> None:
         """Fetch what was missed before this session began; events that come meanwhile wait."""
         memory = self._memory
-        if isinstance(self._inbox, RemembersSeen):
-            memory.marks.take(await self._inbox.last_seen())
+        memory.marks.take(await self._inbox.last_seen())
         with suppress(TimeoutError):
             async with asyncio.timeout(GUILDS_WITHIN_S):
                 await self._guilds_came.wait()

@@ -52,6 +52,9 @@ class RecordingInbox:
             self.answers.get(update.token) if isinstance(update, ButtonPress) else None for update in updates
         )
 
+    async def last_seen(self) -> dict[str, str]:
+        return {}
+
     def online(self) -> None:
         self.times_online += 1
         self._tell()
