@@ -125,7 +125,7 @@ def parse_event(body: Json, bot: Identity, known: Known) -> Update | None:
             return None
 
 
-def parse_press(payload: Json, bot: Identity) -> ButtonPress | None:
+def parse_press(payload: Json, bot: Identity, names: Names) -> ButtonPress | None:
     """A pressed button of a message (`block_actions`); None for anything else one can act on."""
     container, actions = payload["container"], payload["actions"]
     if payload["type"] != "block_actions" or container["type"] != "message" or actions[0]["type"] != "button":
@@ -142,14 +142,14 @@ def parse_press(payload: Json, bot: Identity) -> ButtonPress | None:
             is_direct=channel.startswith("D"),
             thread_id=thread_ts,
             user_id=user["id"],
-            user_name=str(user.get("name") or user.get("username") or ""),
+            user_name=names.users.get(user["id"]) or str(user.get("name") or user.get("username") or ""),
         ),
         token=actions[0].get("value") or actions[0]["action_id"],
         message_id=container["message_ts"],
     )
 
 
-def parse_command(form: Json, bot: Identity, command: str, now: datetime) -> InboundMessage:
+def parse_command(form: Json, bot: Identity, names: Names, command: str, now: datetime) -> InboundMessage:
     """A slash command: of ours (`command`) its words are the command, another keeps its name.
 
     Slack runs none in threads and shows none in the channel; there is no message to answer.
@@ -169,9 +169,9 @@ def parse_command(form: Json, bot: Identity, command: str, now: datetime) -> Inb
             is_direct=channel.startswith("D"),
             thread_id=None,
             user_id=form["user_id"],
-            user_name=str(form.get("user_name", "")),
+            user_name=names.users.get(form["user_id"]) or str(form.get("user_name", "")),
         ),
-        text=readable(text, Names()),
+        text=readable(text, names),
         sent_at=now,
         mentions_bot=True,
     )

@@ -24,8 +24,16 @@ from adapters.slack.content import literal_blocks
 from adapters.slack.directory import Directory
 from adapters.slack.errors import CLIENT_ERRORS
 from adapters.slack.line import Line, Postponed
-from adapters.slack.parse import Identity, parse_command, parse_event, parse_press, thread_below, wanted_by
-from adapters.slack.readable import escape
+from adapters.slack.parse import (
+    Identity,
+    Wanted,
+    parse_command,
+    parse_event,
+    parse_press,
+    thread_below,
+    wanted_by,
+)
+from adapters.slack.readable import Names, escape
 from gateway.document import text_document
 from gateway.messages import PressAnswer, Update
 
@@ -90,9 +98,10 @@ class Reception:
             if "event" in body:
                 return await self._read_event(body)
             if "actions" in body:
-                return parse_press(body, self._bot)
+                return parse_press(body, self._bot, await self._name_of(body["user"]["id"]))
             if "command" in body:
-                return parse_command(body, self._bot, self._command, datetime.now(UTC))
+                names = await self._name_of(body["user_id"])
+                return parse_command(body, self._bot, names, self._command, datetime.now(UTC))
         except _UNREADABLE as error:
             self._log_unreadable(body, error)
         return None
@@ -110,6 +119,10 @@ class Reception:
         if known.own_thread is None:
             raise Postponed
         return parse_event(body, self._bot, known)
+
+    async def _name_of(self, user: str) -> Names:
+        """What presses and commands do not say: the name under which the person is known in messages."""
+        return (await self._directory.find(Wanted(users=frozenset({user})))).names
 
     async def _tell(self, press: Mapping[str, Any], answer: PressAnswer) -> None:
         """Show a word to the presser alone; where that is not allowed, by the address the press came with."""

@@ -251,13 +251,14 @@ def test_a_press_brings_token_place_and_presser():
         user_name="ada",
     )
     expected = ButtonPress(id="1.2.abc", source=place, token="pl1:x", message_id=TS)
-    assert parse_press(press(thread_ts="1.1"), BOT) == expected
-    assert parse_press(press(thread_ts=TS), BOT).source.thread_id is None
+    assert parse_press(press(thread_ts="1.1"), BOT, Names()) == expected
+    assert parse_press(press(thread_ts=TS), BOT, KNOWN.names).source.thread_id is None
+    assert parse_press(press(), BOT, KNOWN.names).source.user_name == "Ada"
 
 
 def test_other_things_one_can_act_on_are_passed_over():
-    assert parse_press(press(type="view"), BOT) is None
-    assert parse_press(press() | {"actions": [{"type": "static_select"}]}, BOT) is None
+    assert parse_press(press(type="view"), BOT, Names()) is None
+    assert parse_press(press() | {"actions": [{"type": "static_select"}]}, BOT, Names()) is None
 
 
 @pytest.mark.parametrize(
@@ -280,10 +281,10 @@ def test_a_slash_command_becomes_ours(command, text, read):
         "user_id": "U1",
         "user_name": "ada",
     }
-    assert parse_command(form, BOT, "/parley", AT) == InboundMessage(
+    assert parse_command(form, BOT, KNOWN.names, "/parley", AT) == InboundMessage(
         id="1.2.abc",
         message_id="1.2.abc",
-        source=source("dm", "D1", user_name="ada"),
+        source=source("dm", "D1"),
         text=read,
         sent_at=AT,
         mentions_bot=True,
