@@ -188,6 +188,12 @@ class Flat:
         strip = self.strips[number]
         return self.starts[number] + (strip.rows[offset] if strip.rows and offset else offset)
 
+    def settled(self, place: Place) -> Place:
+        """Return the place as the beginning of the next leaf if it is the end of one."""
+        number, offset = place
+        ends = number < len(self.strips) and 0 < offset >= self.strips[number].length
+        return (number + 1, 0) if ends else place
+
     def place(self, position: int) -> Place:
         """Return the last place not after a position on the line."""
         if position >= self.starts[-1]:
@@ -197,7 +203,7 @@ class Flat:
         offset = position - self.starts[number]
         if strip.rows:
             offset = max(bisect_right(strip.rows, offset) - 1, 0)
-        return (number + 1, 0) if 0 < offset >= strip.length else (number, offset)
+        return self.settled((number, offset))
 
     def piece(self, begin: Place, end: Place) -> Document:
         """Return what lies between two places as a document of its own."""

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from gateway.chunking.boundaries import Boundaries
 from gateway.chunking.flat import Flat, Place, flatten
-from gateway.document import Document, Leaf, Paragraph, Table, is_blank, record
+from gateway.document import Document, Leaf, Paragraph, Table, is_blank, record, records
 
 Measure: TypeAlias = Callable[[Document], int]
 """What a piece counts against the limit, in the platform's unit and after its render; pure. It never falls
@@ -77,8 +77,7 @@ class Cutter:
         last = self._reach(begin)
         if self.flat.place(last) == self.flat.end:
             return self.flat.end
-        end = self._boundaries.best(begin, last)
-        return end if end > begin else (begin[0], begin[1] + 1)
+        return self.flat.settled(max(self._boundaries.best(begin, last), (begin[0], begin[1] + 1)))
 
     def _reach(self, begin: Place) -> int:
         """Return the furthest position up to which a piece from `begin` fits."""
@@ -126,6 +125,9 @@ class Cutter:
         """Return the table, or where a row fits no piece, the tables around it and that row as a record."""
         if _size(table) * _WIDEST <= self._limit:
             return ((0, table),)
+        if not table.rows:
+            fits = self._measure(Document(blocks=(table,))) <= self._limit
+            return ((0, table if fits else records(table)[0]),)
         parts: list[tuple[int, Leaf]] = []
         done = 0
         for index, row in enumerate(table.rows):

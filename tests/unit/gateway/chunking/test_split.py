@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.telegram.render import measure as telegram
-from gateway.chunking import split
+from gateway.chunking import Measure, split
 from gateway.document import Code, Document, Table, code_block, document, leaves, parse, plain, text_document
 from tests.cases import GITHUB_TABLES, commonmark_examples
 from tests.cases.markdown_strategies import ANY_TEXT, MARKDOWN
-from tests.cases.properties import check_split
+from tests.cases.properties import check_split, content
 from tests.cases.telegram_view import show
 
 pytestmark = pytest.mark.req("DLV-2", "DLV-3")
@@ -126,3 +126,21 @@ def test_a_word_longer_than_a_message_is_cut_and_no_other() -> None:
 
 def test_a_limit_of_none_gives_one_piece() -> None:
     assert len(split(parse("word " * 10_000), telegram, None)) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(MARKDOWN, ANY_TEXT), st.integers(1, 60), st.sampled_from([telegram, characters]))
+def test_a_limit_too_small_for_anything_still_ends_and_loses_nothing(
+    markdown: str, limit: int, measure: Measure
+) -> None:
+    whole = parse(markdown)
+    pieces = split(whole, measure, limit)
+    if not any(isinstance(leaf, Table) for leaf in leaves(whole.blocks)):
+        assert content(*pieces) == content(whole)
+
+
+def test_a_table_head_too_long_for_a_message_is_cut_like_text() -> None:
+    head = " | ".join(["name of a column"] * 30)
+    pieces = split(parse(f"| {head} |\n{'|---' * 30}|\n"), telegram, 200)
+    assert all(telegram(piece) <= 200 for piece in pieces)
+    assert sum(plain(piece).count("column") for piece in pieces) == 30
