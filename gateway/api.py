@@ -14,9 +14,11 @@ from gateway.delivery import Delivery
 from gateway.events import INTERNAL_KINDS, EventHub
 from gateway.messages import Target
 from gateway.source import SessionScope, SessionSource, session_key
-from gateway.store import lanes, outbox, turns
+from gateway.store import lanes, outbox, overview, replay, turns
 from gateway.store.outbox import dest_of
+from gateway.store.overview import Counts, LetterView, RequestView, SessionView, TurnView, UpdateView
 from gateway.store.sqlite import Database
+from gateway.store.turns import TurnState
 from gateway.store.tx import Tx
 
 # How long a change of which nobody was told may go unseen.
@@ -31,6 +33,21 @@ class WatchedEvent:
     idx: int
     kind: str
     payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """Events of a turn from an offset on, see `gateway.store.replay`; those of internal kinds are left out.
+
+    `next_offset` counts them: read on from there. `pruned`: only `answer` is left of the turn.
+    """
+
+    turn_id: int
+    status: TurnState
+    events: tuple[WatchedEvent, ...]
+    next_offset: int
+    pruned: bool
+    answer: str
 
 
 class Api:
@@ -82,3 +99,48 @@ class Api:
                 await asyncio.wait_for(self._delivery.pulse.next(), RECHECK_S)
             except TimeoutError:
                 continue
+
+    async def events(self, turn_id: int, from_idx: int = 0, *, owner: str | None = None) -> EventPage | None:
+        """A turn's events with `idx >= from_idx`; a bad offset is 0.
+
+        None if there is no such turn, or it is not `owner`'s (platform:user; None may see every turn).
+        """
+        page = await self._db.read(lambda tx: replay.read(tx, turn_id, from_idx))
+        if page is None or owner not in (None, page.requester):
+            return None
+        return EventPage(
+            turn_id=turn_id,
+            status=page.state,
+            events=tuple(
+                WatchedEvent(turn_id=turn_id, idx=e.idx, kind=e.kind, payload=json.loads(e.payload))
+                for e in page.events
+                if e.kind not in INTERNAL_KINDS
+            ),
+            next_offset=page.next_offset,
+            pruned=page.pruned,
+            answer=page.answer,
+        )
+
+    async def counts(self) -> Counts:
+        """How much is open, waits and did not arrive."""
+        return await self._db.read(overview.counts)
+
+    async def turns(self) -> list[TurnView]:
+        """The open turns, oldest first."""
+        return await self._db.read(overview.open_turns)
+
+    async def outbox(self) -> list[LetterView]:
+        """What did not, or not certainly, arrive; newest first."""
+        return await self._db.read(overview.letters)
+
+    async def requests(self) -> list[RequestView]:
+        """What waits for a person."""
+        return await self._db.read(overview.open_requests)
+
+    async def sessions(self) -> list[SessionView]:
+        """Conversations, the last active first."""
+        return await self._db.read(overview.sessions)
+
+    async def updates(self, key: str) -> list[UpdateView]:
+        """What became of the updates with this id."""
+        return await self._db.read(lambda tx: overview.updates(tx, key))

@@ -15,6 +15,7 @@ from gateway.config.problems import quoted
 from gateway.config.values import (
     AccessEntry,
     Count,
+    Days,
     Seconds,
     TimeOfDay,
     ToolGlob,
@@ -179,6 +180,17 @@ class DeliverySettings(Section):
     max_pieces: Count = 10
     max_age_s: Seconds = 86_400
     inbound_max_age_s: Seconds = 3600
+
+
+class RetentionSettings(Section):
+    """How many days things are kept after they were done with; what is open is kept however old it is."""
+
+    inbox_days: Days = 14  # keys by which repeated updates are known
+    events_days: Days = 30  # of ended turns; their answers stay
+    outbox_days: Days = 30  # what was sent
+    dead_letters_days: Days = 90  # what could not be sent, or may not have arrived
+    buttons_days: Days = 30  # of settled requests
+    results_days: Days = 30  # files of tool results
 
 
 class LimitSettings(Section):

@@ -30,6 +30,7 @@ from gateway.config.sections import (
     MemorySettings,
     ModelSettings,
     QueueSettings,
+    RetentionSettings,
     SessionSettings,
     ShutdownSettings,
     ToolSettings,
@@ -118,6 +119,7 @@ class Config(BaseSettings):
     context: ContextSettings = Field(default_factory=ContextSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     chats: Mapping[str, ChatSettings] = Field(default_factory=dict)
     schedules: Annotated[Mapping[str, Any], AfterValidator(_not_yet)] = Field(default_factory=dict)

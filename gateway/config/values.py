@@ -102,5 +102,7 @@ YEAR_S = 366 * 86_400
 Seconds = Annotated[float, Field(gt=0, le=YEAR_S, allow_inf_nan=False)]
 """A span of time in seconds, above 0 and at most a year."""
 
+Days = Annotated[float, Field(ge=1, le=36_500, allow_inf_nan=False)]
+
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 """A whole number from 1."""

@@ -21,6 +21,7 @@ from gateway import sdnotify
 from gateway.access import Access
 from gateway.adapter import Adapter
 from gateway.api import Api
+from gateway.cleaner import Cleaner
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
 from gateway.config import Config, ConfigError, Problem
@@ -30,6 +31,7 @@ from gateway.daemon.settings import (
     approval_policy,
     intake_settings,
     reset_policy,
+    retention,
 )
 from gateway.delivery import Delivery
 from gateway.events import EventHub
@@ -128,8 +130,11 @@ class Daemon:
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             clock=clock,
         )
-        api = Api(database, self._hub, self._delivery, scope=settings.scope, clock=clock)
-        adapters = [make(api) for make in plan.adapters]
+        self._cleaner = Cleaner(
+            database, retention(config), results=config.state_dir / "results", clock=clock
+        )
+        self.api = Api(database, self._hub, self._delivery, scope=settings.scope, clock=clock)
+        adapters = [make(self.api) for make in plan.adapters]
         for adapter in adapters:
             self._delivery.register(adapter)
         self._supervisor = Supervisor(
@@ -154,6 +159,7 @@ class Daemon:
                 group.create_task(self._runtime.run(), name="agent"),
                 group.create_task(self._open_gate(group), name="gate"),
                 group.create_task(self._tick(), name="ticker"),
+                group.create_task(self._cleaner.run(), name="cleaner"),
             ]
             adapters = group.create_task(self._supervisor.run(), name="supervisor")
             for head in heads:

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
 from gateway.access import AccessLists
+from gateway.cleaner import Retention
 from gateway.config import Config, SessionSettings
 from gateway.intake import IntakeSettings
 from gateway.requests.policy import ApprovalPolicy
@@ -87,6 +88,11 @@ def approval_policy(config: Config) -> ApprovalPolicy:
     """Which tools may run without asking."""
     approvals = config.approvals
     return ApprovalPolicy(default=approvals.default, allow=approvals.allow, deny=approvals.deny)
+
+
+def retention(config: Config) -> Retention:
+    """How long things are kept."""
+    return Retention(**config.retention.model_dump())
 
 
 def reset_policy(sessions: SessionSettings) -> ResetPolicy:
