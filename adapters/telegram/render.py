@@ -7,8 +7,10 @@ in nothing but a quote; quotes do not nest; at most 100 entities count. Telegram
 message, so none is sent.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
+from unicodedata import normalize
 
 from gateway.document import (
     Block,
@@ -34,6 +36,9 @@ MAX_CAPTION: Final = 1024
 MAX_ENTITIES: Final = 100
 PHONE_COLUMNS: Final = 42
 """What a fixed-width block shows on a usual phone without wrapping."""
+
+_DROPPED = re.compile("[\u2028-\u202e\u0333\u033f\u030a]")
+"""Line separators, bidi overrides and three combining marks, which the server takes out (TDLib, clean_input_string)."""
 
 _LONG_QUOTE: Final = 350
 _LONG_QUOTE_LINES: Final = 7
@@ -197,7 +202,9 @@ class _Writer:
         self._quoted = True
         self.blocks(quote.blocks, indent="", gap="\n\n")
         self._quoted = False
-        if len(self._parts) > first:  # Telegram shortens a quote that begins with spaces, and then drops it or the code
+        if (
+            len(self._parts) > first
+        ):  # Telegram shortens a quote that begins with spaces, and then drops it or the code
             shown = self._parts[first].lstrip(" ")
             self._parts[first] = "\u00a0" * (len(self._parts[first]) - len(shown)) + shown
         lines = sum(part.count("\n") for part in self._parts[first:]) + 1
@@ -221,7 +228,7 @@ class _Writer:
 
     def _pre(self, text: str, language: str) -> None:
         begin = self._length
-        text = text.expandtabs(4)
+        text = _kept(text).expandtabs(4)
         self._write(text.lstrip("\n") if self._quoted else text)
         self._entity("pre", begin, language=language)
 
@@ -238,7 +245,7 @@ class _Writer:
             for kind in kinds:
                 if all(kind != other for other, _, _ in opened):
                     opened.append((kind, self._length, len(self._parts)))
-            text = span.text.replace("\t", " ")  # as Telegram does, after counting
+            text = _kept(span.text).replace("\t", " ")  # as Telegram does, after counting
             if span.link and not span.link.startswith(_LINKABLE) and span.link != text:
                 text = f"{text} ({span.link})"  # Telegram drops links that lead nowhere outside
             self._write(text.replace("\n", "\n" + indent) if indent else text)
@@ -260,6 +267,15 @@ class _Writer:
         if self._length > begin:
             length = self._length - begin
             self._entities.append(Entity(type=type_, offset=begin, length=length, url=url, language=language))
+
+
+def _kept(text: str) -> str:
+    """Return what Telegram keeps of a text, so that offsets are those of what is shown."""
+    if text.isascii():
+        return text
+    if "\u030a" in text:
+        text = normalize("NFC", text)  # the ring of a decomposed letter would be dropped
+    return _DROPPED.sub("", text)
 
 
 def _is_set_apart(block: Block) -> bool:

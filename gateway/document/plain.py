@@ -48,8 +48,8 @@ def is_blank(document: Document) -> bool:
     return not any(is_visible(character) for character in plain(document))
 
 
-_EMPTY_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffc")
-"""Fillers and blanks that are letters or symbols to Unicode, but that Telegram takes for an empty message."""
+_EMPTY_LETTERS = frozenset("\u030a\u0333\u033f\u115f\u1160\u2800\u3164\uffa0\ufffc")
+"""Fillers and lone marks that are letters or symbols to Unicode, but an empty message to Telegram."""
 
 
 def is_visible(character: str) -> bool:

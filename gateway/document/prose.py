@@ -7,11 +7,12 @@ refuse to close there.
 
 What stays literal, besides the rows of DLV-4: `*` between letters or digits (`2*3*4`), `**` as a power
 (`x**2`), a single `~` ("5~10"), `<` unless it opens an autolink (models write about HTML, chats do not show
-it), `[^1]`, and what could format inside a bare address. `\|` is remembered, so that it never opens a
-spoiler.
+it), `[^1]`, a definition of a link to which nothing refers, and what could format inside a bare address. `\|` is
+remembered, so that it never opens a spoiler.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,9 +28,11 @@ BARE_URL = re.compile(_URL)
 
 # every branch begins with a fixed character: the engine skips to these instead of trying each position
 _SPECIAL = re.compile(
-    rf"\\[!-/:-@\[-`{{-~]|{_URL}|\*+|~+|\[\^"
+    rf"\\[!-/:-@\[-`{{-~]|{_URL}|\*+|~+|\[(?:\^|(?=[^\[\]]{{1,200}}\]:))"
     r"|<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]{0,2000}>|[\w.!#$%&'*+/=?^`{|}~-]{1,80}@[\w.-]{1,250}>)"
 )
+
+_LABEL = re.compile(r"\[([^\[\]]{1,200})(?=\])")
 
 _OPENING: Final = frozenset("([{<“‘«（「『【《〈〔")
 _CLOSING: Final = frozenset(",.;:!?)]}。，；：！？、”’»）」』】》〉〕…%")
@@ -69,6 +72,7 @@ class _Preparation:
         self._source = source
         self._base = base
         self._joiners: list[int] = []
+        self._labels: Counter[str] | None = None
         self._in_url = {ord(character): chr(base + ord(character)) for character in "*_~"}
 
     def run(self) -> Prepared:
@@ -89,9 +93,18 @@ class _Preparation:
             case "~":
                 return found if len(found) > 1 else self._stand_in(found)
             case "[":
-                return self._stand_in("[") + "^"
+                return self._bracket(found, match.end())
             case _:
                 return self._stand_in(found)
+
+    def _bracket(self, found: str, end: int) -> str:
+        """Keep footnotes literal, and definitions of links to which nothing refers: they would vanish."""
+        if found == "[^":
+            return self._stand_in("[") + "^"
+        if self._labels is None:
+            self._labels = Counter(_label(label) for label in _LABEL.findall(self._source))
+        label = self._source[end : self._source.index("]", end)]
+        return found if self._labels[_label(label)] > 1 else self._stand_in(found)
 
     def _stars(self, run: str, start: int, end: int) -> str:
         before = self._source[start - 1] if start else " "
@@ -132,6 +145,10 @@ class _Preparation:
     def _joiner(self, at: int) -> str:
         self._joiners.append(at + len(self._joiners))
         return chr(self._base)
+
+
+def _label(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _is_ascii_word(character: str) -> bool:

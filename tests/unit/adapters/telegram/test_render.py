@@ -117,6 +117,11 @@ def test_units_of_a_text_are_those_of_its_utf_16() -> None:
     assert (units("abc"), units("é"), units("🦉"), units("👨‍👩‍👧‍👦")) == (3, 1, 2, 11)
 
 
+def test_what_telegram_drops_is_not_counted() -> None:
+    shown = seen("a\u202eb\u0333 **A\u030a**")
+    assert (shown.text, shown.styled("bold")) == ("ab Å", ["Å"])
+
+
 def test_a_caption_is_cut_at_its_own_limit() -> None:
     for piece in split(parse("word " * 600), measure, 1024):
         assert units(render(piece).text) <= 1024

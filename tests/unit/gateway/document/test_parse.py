@@ -67,6 +67,8 @@ def spans(markdown: str) -> list[tuple[str, str]]:
         ("[](https://e.test)", [("https://e.test", "https://e.test")]),
         ("![](https://e.test/i.png)", [("i.png", "https://e.test/i.png")]),
         ("[^1]: word", [("[^1]: word", "")]),
+        ("[1]: https://e.test", [("[1]: https://e.test", "")]),
+        ("see [A  b]\n\n[a b]: https://e.test", [("see ", ""), ("A  b", "https://e.test")]),
         ("soft\nbreak  \nhard\\\nend", [("soft\nbreak\nhard\nend", "")]),
         ("MIN_POOL_SIZE and _it_", [("MIN_POOL_SIZE and ", ""), ("it", "italic")]),
     ],
