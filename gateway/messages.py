@@ -29,7 +29,7 @@ class InboundMessage:
 
     `id` is the dedupe key, unique per account; `message_id` is what replies and edits refer to. `reply_to` is
     the message it answers. `mentions_bot`: it names the bot, answers one of its messages or stands in its own
-    thread. `sent_at` is aware UTC.
+    thread. `group_id` joins the messages of an album. `sent_at` is aware UTC.
     """
 
     id: str
@@ -41,6 +41,7 @@ class InboundMessage:
     reply_to: str | None = None
     mentions_bot: bool = False
     from_bot: bool = False
+    group_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +69,23 @@ class MessageEdited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDeleted:
-    """A person deleted a message sent before."""
+    """A message sent before was deleted; by whom need not be known: `source` is where it stood."""
 
     id: str
     message_id: str
     source: SessionSource
 
 
-Update = InboundMessage | ButtonPress | MessageEdited | MessageDeleted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMoved:
+    """A chat goes on under another id (a Telegram group that became a supergroup); `source` is the old one."""
+
+    id: str
+    source: SessionSource
+    moved_to: str
+
+
+Update = InboundMessage | ButtonPress | MessageEdited | MessageDeleted | ChatMoved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,13 @@ def session_key(source: SessionSource, scope: SessionScope) -> str:
     return ":".join(_escape(part) for part in parts)
 
 
+def moved_key(key: str, chat_id: str) -> str:
+    """The key of the same lane once its chat goes by another id."""
+    parts = key.split(":")
+    parts[3] = _escape(chat_id)
+    return ":".join(parts)
+
+
 def is_shared(source: SessionSource, scope: SessionScope) -> bool:
     """Whether several people speak in the session of this source, so that lines need a speaker's name."""
     match source.kind:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from gateway.messages import Attachment, ButtonPress, InboundMessage, MessageEdited, Update
+from gateway.messages import Attachment, ButtonPress, ChatMoved, InboundMessage, MessageEdited, Update
 from gateway.source import ChatKind, SessionSource
 
 GENERAL_TOPIC = "1"
@@ -53,6 +53,8 @@ def parse_update(raw: Json, bot: Identity) -> Update | None:
 def _update(raw: Json, bot: Identity) -> Update | None:
     update_id = str(int(raw["update_id"]))
     for kind in ("message", "channel_post"):
+        if "migrate_to_chat_id" in raw.get(kind, ()):
+            return _move(raw[kind], update_id, bot)
         if kind in raw:
             return _message(raw[kind], update_id, bot)
     for kind in ("edited_message", "edited_channel_post"):
@@ -77,7 +79,13 @@ def _message(raw: Json, update_id: str, bot: Identity) -> InboundMessage | None:
         reply_to=_reply_to(raw),
         mentions_bot=_mentions(raw, bot),
         from_bot=bool(_author(raw).get("is_bot")),
+        group_id=raw.get("media_group_id"),
     )
+
+
+def _move(raw: Json, update_id: str, bot: Identity) -> ChatMoved:
+    """A group that became a supergroup: it has a new id, and its messages are counted anew."""
+    return ChatMoved(id=update_id, source=_source(raw, bot), moved_to=str(raw["migrate_to_chat_id"]))
 
 
 def _edit(raw: Json, update_id: str, bot: Identity) -> MessageEdited | None:

@@ -5,6 +5,7 @@ Every method belongs to the caller's transaction. Neighbours: `turns`, `requests
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
 import structlog
@@ -14,7 +15,7 @@ from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, PlainAgain, Re
 from gateway.delivery.platforms import Platforms
 from gateway.document import Document, text_document
 from gateway.messages import Target
-from gateway.store import outbox
+from gateway.store import moves, outbox
 from gateway.store.outbox import Claimed, Draft, Kind, NotYet, dest_of, target_of
 from gateway.store.tx import Tx
 
@@ -49,7 +50,7 @@ class Ledger:
 
     def post(self, tx: Tx, draft: Draft) -> int | None:
         """Queue a draft; it goes out after the commit. None: its part is there already."""
-        dest = dest_of(draft.target)
+        dest = outbox.resolved(tx, dest_of(draft.target))
         tx.after_commit(lambda: self._wake(dest))
         return outbox.add(tx, draft, self.now_ms())
 
@@ -78,7 +79,10 @@ class Ledger:
         )
 
     def claim(self, tx: Tx, dest: str) -> Claimed | NotYet | None:
-        """Take the destination's next row, `sending` from now on."""
+        """Take the destination's next row, `sending` from now on; one that has moved is woken under its new name."""
+        if (moved := outbox.resolved(tx, dest)) != dest:
+            tx.after_commit(lambda: self._wake(moved))
+            return None
         return outbox.claim(tx, dest, self.now_ms(), max_age_ms=int(self._max_age_s * 1000))
 
     def recover(self, tx: Tx) -> int:
@@ -111,12 +115,21 @@ class Ledger:
                 log.warning("delivery.refused", row=item.id, turn=item.turn_id, reason=outcome.error)
                 outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
                 self._tell_refused(tx, item)
+            case Gone(moved_to=str() as new_id):
+                outbox.retry(tx, item.id, at_ms=now_ms, error=outcome.error)
+                self.move_chat(tx, item.message.target, new_id)
             case Gone():
                 log.warning("delivery.target_gone", dest=dest, reason=outcome.error)
                 outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
                 outbox.mark_gone(tx, dest, outcome.error)
             case _ as never:
                 assert_never(never)
+
+    def move_chat(self, tx: Tx, old: Target, new_id: str) -> None:
+        """A chat goes by another id from now on: conversations and what is to be sent go with it."""
+        log.warning("delivery.chat_moved", platform=old.platform, chat=old.chat_id, moved_to=new_id)
+        for dest in moves.move_chat(tx, old, new_id):
+            tx.after_commit(partial(self._wake, dest))
 
     def now_ms(self) -> int:
         """The time as the outbox keeps it."""

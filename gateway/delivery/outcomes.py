@@ -48,9 +48,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """Final: this chat takes nothing any more."""
+    """This chat takes nothing any more; `moved_to` is where it goes on, if it does."""
 
     error: str
+    moved_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def judge(error: SendError, row: Claimed, capabilities: Capabilities) -> Outcome
         case OutcomeUnknown():
             return _unknown(text, row, capabilities)
         case TargetGone():
-            return Gone(error=text)
+            return Gone(error=text, moved_to=error.moved_to)
         case MessageRejected():
             return _rejected(error, row)
         case _:

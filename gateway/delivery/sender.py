@@ -118,6 +118,10 @@ class Delivery:
         """Queue a short message of the gateway itself."""
         self._ledger.post_notice(tx, target, body, reply_to=reply_to, turn_id=turn_id, part=part)
 
+    def move_chat(self, tx: Tx, old: Target, new_id: str) -> None:
+        """A chat goes by another id from now on: conversations and what is to be sent go with it."""
+        self._ledger.move_chat(tx, old, new_id)
+
     def draft_key(self) -> str:
         """A new idempotency key (at most 25 characters, as Discord's nonce takes)."""
         return self._ledger.new_key()

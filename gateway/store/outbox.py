@@ -69,9 +69,15 @@ def target_of(dest: str) -> Target:
     return Target(platform=platform, account=account, chat_id=chat_id, thread_id=thread_id)
 
 
+def resolved(tx: Tx, dest: str) -> str:
+    """The destination's name now: a chat may have moved (`gateway.store.moves`)."""
+    place = tx.row("SELECT moved_to FROM destinations WHERE dest = :dest", dest=dest)
+    return dest if place is None or place["moved_to"] is None else str(place["moved_to"])
+
+
 def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
     """Queue a draft; returns the row's id, or None if its turn has this part already."""
-    dest = dest_of(draft.target)
+    dest = resolved(tx, dest_of(draft.target))
     place = tx.row(
         "INSERT INTO destinations (dest, platform, account, next_seq) VALUES (:dest, :platform, :account, 2)"
         " ON CONFLICT (dest) DO UPDATE SET next_seq = destinations.next_seq + 1 RETURNING next_seq - 1 AS seq",
@@ -123,6 +129,9 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
         )
         return None
     while (row := _first_queued(tx, dest)) is not None:
+        if row["edits_dest"] not in {None, dest} and _message(row).buttons:
+            send_anew(tx, row["id"])
+            continue
         why_not = _why_not(row, now_ms, max_age_ms)
         if why_not is not None:
             settle(tx, row["id"], state="failed", error=why_not, now_ms=now_ms)
@@ -144,7 +153,8 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
 
 def _first_queued(tx: Tx, dest: str) -> Row | None:
     return tx.row(
-        "SELECT o.*, e.platform_msg_id AS edits_msg_id FROM outbox o LEFT JOIN outbox e ON e.id = o.edits"
+        "SELECT o.*, e.platform_msg_id AS edits_msg_id, e.dest AS edits_dest"
+        " FROM outbox o LEFT JOIN outbox e ON e.id = o.edits"
         " WHERE o.dest = :dest AND o.state = 'queued' ORDER BY o.dest_seq LIMIT 1",
         dest=dest,
     )
@@ -154,8 +164,8 @@ def _why_not(row: Row, now_ms: int, max_age_ms: int | None) -> str | None:
     """Why a row will never be sent, if so."""
     if max_age_ms is not None and now_ms - row["created_at"] > max_age_ms:
         return f"too old: it waited longer than {max_age_ms / 3_600_000:g} hours"
-    if row["edits"] is not None and row["edits_msg_id"] is None:
-        return "nothing to edit"  # the message to change never (certainly) arrived
+    if row["edits"] is not None and (row["edits_msg_id"] is None or row["edits_dest"] != row["dest"]):
+        return "nothing to edit"  # the message to change never (certainly) arrived, or its chat has moved
     try:
         _message(row)
     except (ValueError, LookupError, TypeError):

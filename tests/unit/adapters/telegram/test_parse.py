@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.telegram.parse import Identity, parse_update
-from gateway.messages import Attachment, ButtonPress, InboundMessage, MessageEdited
+from gateway.messages import Attachment, ButtonPress, ChatMoved, InboundMessage, MessageEdited
 from gateway.source import SessionSource
 
 pytestmark = pytest.mark.req("SRC-1", "ADP-2")
@@ -95,6 +95,19 @@ def test_an_anonymous_administrator_is_known_by_the_group_and_is_no_bot():
     anonymous = {"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"}
     parsed = message(raw(chat=GROUP, **{"from": anonymous, "sender_chat": GROUP}))
     assert (parsed.source.user_id, parsed.source.user_name, parsed.from_bot) == ("-10", "Friends", False)
+
+
+@pytest.mark.req("QUE-8")
+def test_the_pictures_of_an_album_carry_its_id():
+    photo = [{"file_id": "f", "width": 90, "height": 90}]
+    assert message(raw(None, photo=photo, media_group_id="13")).group_id == "13"
+    assert message(raw()).group_id is None
+
+
+def test_a_group_that_becomes_a_supergroup_names_its_new_id():
+    moved = parse_update(raw(None, chat=GROUP, migrate_to_chat_id=-1003), BOT)
+    assert isinstance(moved, ChatMoved)
+    assert (moved.id, moved.source.chat_id, moved.moved_to) == ("100", "-10", "-1003")
 
 
 def test_another_bot_is_marked():
@@ -239,7 +252,7 @@ def test_a_mention_in_a_caption_counts():
     [
         raw(None, new_chat_members=[ADA]),
         raw(None, sticker={"file_id": "s", "emoji": "👍"}),
-        raw(None, chat=GROUP, migrate_to_chat_id=-1003),
+        raw(None, chat=GROUP, migrate_from_chat_id=-1003),
         raw(chat=GROUP, is_automatic_forward=True),
         raw(None, kind="edited_message", location={"latitude": 1, "longitude": 2}),
         {"update_id": 1, "my_chat_member": {"chat": DM}},
