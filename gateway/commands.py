@@ -122,7 +122,7 @@ class Commands:
         if order.lane is None:
             return "This is a new conversation already."
         now_ms = to_ms(self._clock())
-        stopped = self._stop_head(tx, order, "reset")
+        stopped = self.stop_running(tx, order.lane.id, by=_name(order), how="reset")
         dropped = turns.drop_queued(tx, order.lane.id, now_ms)
         self._sessions.reset(tx, order.lane, reason="reset", now_ms=now_ms)
         words = ["A new conversation begins; what I remember of you stays."]
@@ -135,7 +135,7 @@ class Commands:
     def _stop(self, tx: Tx, order: Order) -> str:
         if order.lane is None:
             return "Nothing is running."
-        stopped = self._stop_head(tx, order, "stop")
+        stopped = self.stop_running(tx, order.lane.id, by=_name(order), how="stop")
         drop = order.command.argument.lower() == "all"
         dropped = turns.drop_queued(tx, order.lane.id, to_ms(self._clock())) if drop else 0
         waiting = turns.open_count(tx, order.lane.id) - int(stopped)
@@ -148,14 +148,13 @@ class Commands:
             )
         return " ".join(words)
 
-    def _stop_head(self, tx: Tx, order: Order, how: turns.Stop) -> bool:
-        assert order.lane is not None
-        lane_id = order.lane.id
+    def stop_running(self, tx: Tx, lane_id: int, *, by: str, how: turns.Stop) -> bool:
+        """Stop the lane's turn that runs or waits for a person, and close its cards; False if there is none."""
         open_turns = turns.open_turns(tx, lane_id)
         if not open_turns or open_turns[0][1] == "queued":
             return False
         turn_id, _ = open_turns[0]
-        self._desk.close_turn(tx, turn_id, order.message.source.user_name or order.message.source.user_id)
+        self._desk.close_turn(tx, turn_id, by)
         head = turns.ask_to_stop(tx, turn_id, how, to_ms(self._clock()))
         tx.after_commit(lambda: self._cut_or_kick(lane_id, head))
         return True
@@ -212,6 +211,10 @@ class Commands:
                 ),
             )
         return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
+
+
+def _name(order: Order) -> str:
+    return order.message.source.user_name or order.message.source.user_id
 
 
 def _whoami(order: Order) -> str:

@@ -2,22 +2,26 @@
 
 Neighbours: `intake`, `requests` and a start kick; `turns` drains. Lives in memory only: what must run is in the
 store, and a start kicks it again. Invariants: one runner per lane; at most `per_user` running turns of one user
-and `total` in all; a turn that was resumed goes before its user's new ones.
+and `total` in all; a turn that was resumed goes before its user's new ones; a head that may not run yet takes no
+place before its time.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import structlog
 
-from gateway.store.lanes import Head
+from gateway.clock import Clock, to_ms, utc_now
+from gateway.store.lanes import LONGEST_WAIT_MS, Head
 
 log = structlog.get_logger()
 Drain = Callable[[int], Coroutine[Any, Any, Head | None]]
 Cut = Literal["stop", "shutdown", "timeout"]
+
+LONGEST_WAIT_S = LONGEST_WAIT_MS / 1000
 
 
 @dataclass(slots=True)
@@ -40,12 +44,14 @@ class _User:
 class TurnQueue:
     """The run gate and the fair order before it."""
 
-    def __init__(self, *, per_user: int = 5, total: int = 200) -> None:
+    def __init__(self, *, per_user: int = 5, total: int = 200, clock: Clock = utc_now) -> None:
         self._per_user = per_user
         self._total = total
+        self._clock = clock
         self._users: dict[str, _User] = {}
         self._ring: deque[str] = deque()  # users with a ready lane and a free place, next one first
         self._queued: set[int] = set()
+        self._early: dict[int, asyncio.TimerHandle] = {}
         self._running: dict[int, asyncio.Task[Head | None]] = {}
         self._again: dict[int, Head] = {}
         self._cuts: dict[int, Cut] = {}
@@ -63,7 +69,7 @@ class TurnQueue:
     @property
     def waiting(self) -> int:
         """How many lanes wait for a place."""
-        return len(self._queued)
+        return len(self._queued) + len(self._early)
 
     def bind(self, group: asyncio.TaskGroup, drain: Drain) -> None:
         """Set the task group turns run in and what runs one; kicks before that wait."""
@@ -77,12 +83,25 @@ class TurnQueue:
             return
         if head.lane_id in self._queued:
             return
+        if (timer := self._early.pop(head.lane_id, None)) is not None:
+            timer.cancel()
+        wait_s = (head.not_before_ms - to_ms(self._clock())) / 1000
+        if wait_s > 0:
+            self._wait(head, wait_s)
+            return
         self._queued.add(head.lane_id)
         self._idle.clear()
         user = self._users.setdefault(head.requester, _User())
         (user.resumed if head.resumed else user.fresh).append(head)
         self._enter_ring(head.requester, user)
         self._fill()
+
+    def _wait(self, head: Head, wait_s: float) -> None:
+        # Whether its time has come the claim decides by the wall clock; if that was put back, it is early again.
+        self._idle.clear()
+        later = replace(head, not_before_ms=0)
+        loop = asyncio.get_running_loop()
+        self._early[head.lane_id] = loop.call_later(min(wait_s, LONGEST_WAIT_S), self.kick, later)
 
     def cut(self, lane_id: int, why: Cut) -> bool:
         """Cancel what runs in this lane; its runner finds the reason with `why_cut`. False if nothing runs."""
@@ -100,6 +119,9 @@ class TurnQueue:
     async def close(self, drain_s: float) -> None:
         """Start nothing more; give running turns `drain_s` seconds, then cut them (they go on after a restart)."""
         self._closing = True
+        for timer in self._early.values():
+            timer.cancel()
+        self._early.clear()
         tasks = list(self._running.values())
         if tasks:
             await asyncio.wait(tasks, timeout=drain_s)
@@ -151,8 +173,9 @@ class TurnQueue:
             del self._users[name]
         following = head if task.cancelled() else task.result() if task.exception() is None else None
         if not self._closing:
-            if following := following or again:
-                self.kick(following)
+            heads = [head for head in (following, again) if head]
+            if heads:
+                self.kick(min(heads, key=lambda head: head.not_before_ms))
             self._fill()
-        if not self._running and not self._queued:
+        if not self._running and not self.waiting:
             self._idle.set()

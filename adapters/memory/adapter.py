@@ -107,6 +107,7 @@ class MemoryAdapter:
             measure=measure,
             limit=asked.limit,
             edit_limit=asked.edit_limit,
+            input_limit=asked.input_limit,
             markup="none",
             buttons=asked.buttons,
             threads=asked.threads,

@@ -14,6 +14,7 @@ class MemorySettings(BaseModel):
     account: str = "bot"
     limit: PositiveInt = 4096
     edit_limit: PositiveInt = 4096
+    input_limit: PositiveInt | None = None
     buttons: bool = True
     threads: bool = True
     edit_gap_s: float = 0.0

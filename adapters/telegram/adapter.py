@@ -71,6 +71,7 @@ class TelegramAdapter:
         return Capabilities(
             measure=measure,
             limit=MAX_TEXT,
+            input_limit=MAX_TEXT,
             edit_limit=MAX_TEXT,
             markup="entities",
             buttons=True,

@@ -253,6 +253,7 @@ class QueueSettings(Section):
 
     mode: QueueMode = "queue"
     lane_size: Count = 50
+    gather_s: Annotated[float, Field(ge=0, le=30, allow_inf_nan=False)] = 1.0  # for the rest of a split text
     max_running_per_user: Count = 5
     max_running: Count = 200
 
@@ -265,3 +266,4 @@ class AccessSettings(Section):
     pairing: bool = True
     groups: GroupMode = "mention"
     bots: bool = False
+    bot_limit: Count = 20  # messages of bots in one chat within a minute, or in a row

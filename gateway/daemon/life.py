@@ -82,7 +82,9 @@ class Daemon:
         self._stop = asyncio.Event()
         self._runtime = AgentRuntime(agent_settings(config, demo_delay_s=plan.demo_delay_s))
         self._hub = EventHub()
-        self._queue = TurnQueue(per_user=config.queue.max_running_per_user, total=config.queue.max_running)
+        self._queue = TurnQueue(
+            per_user=config.queue.max_running_per_user, total=config.queue.max_running, clock=clock
+        )
         self._delivery = Delivery(
             database,
             new_key=lambda: secrets.token_urlsafe(16),
@@ -211,7 +213,9 @@ class Daemon:
             self._stop.set()
 
     def _tools_status(self) -> list[str]:
-        adapters = [f"{name}: {health.trouble or 'online'}" for name, health in self._supervisor.health.items()]
+        adapters = [
+            f"{name}: {health.trouble or 'online'}" for name, health in self._supervisor.health.items()
+        ]
         servers = [
             f"Tools of {state.name}: {state.reason or f'{state.tools} ready'}"
             if state.status != "connecting"

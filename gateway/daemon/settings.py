@@ -114,11 +114,17 @@ def intake_settings(config: Config) -> IntakeSettings:
     return IntakeSettings(
         lane_size=config.queue.lane_size,
         max_age_s=config.delivery.inbound_max_age_s,
+        gather_s=config.queue.gather_s,
         bots=config.access.bots,
+        bot_limit=config.access.bot_limit,
+        max_running_per_user=config.queue.max_running_per_user,
+        max_running=config.queue.max_running,
         scope=session_scope(sessions),
         scopes={name: session_scope(sessions.on(name)) for name in sessions.platforms},
         resets={name: reset_policy(sessions.on(name)) for name in sessions.platforms},
         groups=config.access.groups,
         chat_groups={name: chat.groups for name, chat in config.chats.items() if chat.groups is not None},
+        queue=config.queue.mode,
+        chat_queues={name: chat.queue for name, chat in config.chats.items() if chat.queue is not None},
         chat_agents={name: chat.agent for name, chat in config.chats.items() if chat.agent is not None},
     )

@@ -6,7 +6,7 @@ refused one leaves only its key; control input never waits behind a turn.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import assert_never
 
@@ -17,9 +17,13 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Command, Commands, Order, parse_command
 from gateway.delivery import Delivery
 from gateway.errors import StoreUnavailable
+from gateway.intake import changes
+from gateway.intake.admission import Admission
+from gateway.intake.bots import LoopGuard
 from gateway.intake.settings import IntakeSettings
 from gateway.messages import (
     ButtonPress,
+    ChatMoved,
     InboundMessage,
     MessageDeleted,
     MessageEdited,
@@ -28,28 +32,23 @@ from gateway.messages import (
     Update,
 )
 from gateway.requests import Actor, Desk
-from gateway.session_store import Session, SessionStore
-from gateway.source import SessionSource, is_shared, session_key
-from gateway.store import inbox, lanes, messages, outbox, strangers, turns
-from gateway.store import requests as request_rows
+from gateway.session_store import SessionStore
+from gateway.source import SessionSource, session_key
+from gateway.store import inbox, lanes, outbox, pending, strangers
 from gateway.store.sqlite import Database
-from gateway.store.turns import TurnInputRow
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
+from gateway.turns.wording import cannot_read
 
 log = structlog.get_logger()
 
 PRIVATE = "This bot is private. Its owner can let you in with your user id, {user_id}."
-FULL = (
-    "{n} messages wait here already; I did not take this one. Send it again later, or /stop all drops them."
-)
 TOO_OLD = (
     "Your message of {when} came while I was away and is too old to answer now."
     " Send it again if it still matters."
 )
-EXPIRED = "It has been a while, so this is a new conversation."
 BROKEN = "Something went wrong inside me and I could not take this in. Please try it another way."
-NO_FILES = "I cannot read files yet; write to me in words."
+NO_VOICE = "I cannot listen to voice messages: there is no transcriber here. Write to me in words."
 
 
 class Intake:
@@ -70,13 +69,22 @@ class Intake:
     ) -> None:
         self._db = database
         self._access = access
-        self._sessions = sessions
         self._commands = commands
         self._desk = desk
         self._delivery = delivery
         self._queue = queue
         self._settings = settings
         self._clock = clock
+        self._guard = LoopGuard(settings.bot_limit)
+        self._admission = Admission(
+            sessions=sessions,
+            commands=commands,
+            desk=desk,
+            delivery=delivery,
+            queue=queue,
+            settings=settings,
+            clock=clock,
+        )
 
     async def receive(self, *updates: Update) -> tuple[PressAnswer | None, ...]:
         """Store updates in order, each in a transaction of its own; see `gateway.adapter.Inbox`.
@@ -104,45 +112,59 @@ class Intake:
             await self._db.write(self._only_answer(update, BROKEN, "broken"))
         return PressAnswer(text=BROKEN, alert=True) if isinstance(update, ButtonPress) else None
 
+    async def last_seen(self, platform: str, account: str) -> Mapping[str, str]:
+        """How far each chat of an account has been read; see `gateway.adapter.Inbox`."""
+        return await self._db.read(lambda tx: inbox.last_seen(tx, platform, account))
+
     def _plan(self, update: Update) -> Callable[[Tx], PressAnswer | None]:
         match update:
             case InboundMessage():
                 return self._plan_message(update)
             case ButtonPress():
                 return self._plan_press(update)
-            case MessageEdited() | MessageDeleted():
-                # Rule until edits are served (ADP-7): an edit never starts a turn and never runs a command.
-                return self._only_remember(update, "ignored")
+            case MessageEdited():
+                return self._plan_edit(update)
+            case MessageDeleted():
+                return self._take_back(update)
+            case ChatMoved():
+                return self._move(update)
             case _ as never:
                 assert_never(never)
 
     def _plan_message(self, message: InboundMessage) -> Callable[[Tx], None]:
         source = message.source
-        if message.from_bot and not self._settings.bots:
+        if message.from_bot and not self._hears_bot(source):
             return self._only_remember(message, "refused")
         role = self._access.authorize(source, "message")
         if role is None:
             return self._refuse_stranger(message)
+        if not message.from_bot:
+            self._guard.person_spoke(_chat(source))
         command = parse_command(message.text)
-        if not self._is_addressed(message, is_command=command is not None):
-            return self._only_remember(message, "ignored")
-        if command is not None:
+        is_addressed = self._is_addressed(message, is_command=command is not None)
+        if command is not None and is_addressed:
             return self._run_command(message, command, role)
-        if self._clock() - message.sent_at > timedelta(seconds=self._settings.max_age_s):
+        if is_addressed and self._clock() - message.sent_at > timedelta(seconds=self._settings.max_age_s):
             when = message.sent_at.strftime("%H:%M UTC")
             return self._only_answer(message, TOO_OLD.format(when=when), "too_old")
-        if not message.text.strip():
-            return (
-                self._only_answer(message, NO_FILES, "refused")
-                if message.attachments
-                else self._only_remember(message, "ignored")
-            )
-        return self._start_turn(message)
+        if not message.text.strip() and message.group_id is None:
+            if not (is_addressed and message.attachments):
+                return self._only_remember(message, "ignored")
+            return self._only_answer(message, _unreadable(message), "refused")
+        return self._admit(message, is_addressed=is_addressed)
+
+    def _hears_bot(self, source: SessionSource) -> bool:
+        """Whether a bot's message counts at all: never our own, others' if allowed and within the loop guard."""
+        if source.user_id == source.account or not self._settings.bots:
+            return False
+        verdict = self._guard.judge(_chat(source), self._clock())
+        if verdict == "silenced":
+            log.warning("intake.bots_silenced", platform=source.platform, chat=source.chat_id)
+        return verdict == "heard"
 
     def _is_addressed(self, message: InboundMessage, *, is_command: bool) -> bool:
         source = message.source
-        mode = self._settings.chat_groups.get(f"{source.platform}:{source.chat_id}", self._settings.groups)
-        match mode:
+        match self._settings.groups_in(source):
             case "always":
                 return True
             case "mention":
@@ -150,98 +172,52 @@ class Intake:
             case "never":
                 return source.kind == "dm"
 
-    def _start_turn(self, message: InboundMessage) -> Callable[[Tx], None]:
-        source = message.source
-        scope = self._settings.scopes.get(source.platform, self._settings.scope)
-        key = session_key(source, scope)
-        shared = is_shared(source, scope)
-
+    def _admit(self, message: InboundMessage, *, is_addressed: bool) -> Callable[[Tx], None]:
         def work(tx: Tx) -> None:
-            if not self._remember(tx, message, "turn"):
+            # The rest of a split text names nobody: it is looked at, addressed or not.
+            if not self._remember(tx, message, "ignored") or self._admission.join(tx, message):
                 return
-            outbox.mark_back(tx, Target.of(source))
-            session = self._sessions.get_or_create(
-                tx,
-                key=key,
-                target=Target.of(source),
-                subject=source.requester,
-                now=self._clock(),
-                policy=self._settings.resets.get(source.platform),
-            )
-            waiting = turns.open_count(tx, session.lane.id)
-            if waiting >= self._settings.lane_size:
-                self._refuse_full(tx, message, session, waiting)
-            else:
-                self._append(tx, message, session, waiting, shared=shared)
+            if is_addressed:
+                self._admission.admit(tx, message)
 
         return work
 
-    def _append(
-        self, tx: Tx, message: InboundMessage, session: Session, waiting: int, *, shared: bool
-    ) -> None:
-        source, target = message.source, Target.of(message.source)
-        now_ms = to_ms(self._clock())
-        turn_id, head = turns.append(
-            tx,
-            lane_id=session.lane.id,
-            session_id=session.id,
-            requester=source.requester,
-            agent=self._settings.chat_agents.get(f"{source.platform}:{source.chat_id}", self._settings.agent),
-            kind="message",
-            given=TurnInputRow(
-                text=message.text,
-                speaker=source.user_name,
-                shared=shared,
-                attachments=tuple(a.name or a.kind for a in message.attachments),
-                sent_at_ms=to_ms(message.sent_at),
-                quote=source.kind != "dm" or waiting > 0,
-            ),
-            message_id=message.message_id,
-            now_ms=now_ms,
-        )
-        messages.add(
-            tx,
-            session_id=session.id,
-            turn_id=turn_id,
-            role="question",
-            author=source.requester,
-            body=message.text,
-            now_ms=now_ms,
-        )
-        inbox.settle(
-            tx,
-            platform=source.platform,
-            account=source.account,
-            key=message.id,
-            became="turn",
-            turn_id=turn_id,
-        )
-        request = request_rows.pending_in(tx, session.lane.id) if waiting else None
-        if request is not None:
-            self._desk.remind(tx, request, target, kept=waiting, reply_to=message.message_id)
-        if session.expired:
-            self._delivery.post_notice(tx, target, EXPIRED)
-        if head is not None:
-            tx.after_commit(lambda: self._queue.kick(head))
-        tx.after_commit(lambda: log.info("turn.accepted", turn=turn_id, session=session.id, waiting=waiting))
+    def _plan_edit(self, edit: MessageEdited) -> Callable[[Tx], None]:
+        if self._access.authorize(edit.source, "edit") is None:
+            return self._only_remember(edit, "refused")
 
-    def _refuse_full(self, tx: Tx, message: InboundMessage, session: Session, waiting: int) -> None:
-        source = message.source
-        inbox.settle(tx, platform=source.platform, account=source.account, key=message.id, became="lane_full")
-        if source.requester in session.lane.full_told:
-            return
-        lanes.say_full(tx, session.lane, source.requester)
-        self._delivery.post_notice(tx, Target.of(source), FULL.format(n=waiting), reply_to=message.message_id)
+        def work(tx: Tx) -> None:
+            if self._remember(tx, edit, "ignored"):
+                self._settle(tx, edit, "edit", changes.change(tx, edit))
+
+        return work
+
+    def _take_back(self, deletion: MessageDeleted) -> Callable[[Tx], None]:
+        # Nobody is asked for permission: platforms do not say who deleted, and only who was let in has a turn.
+        def work(tx: Tx) -> None:
+            if self._remember(tx, deletion, "ignored"):
+                self._settle(tx, deletion, "deletion", changes.take_back(tx, deletion, self._clock))
+
+        return work
+
+    def _move(self, update: ChatMoved) -> Callable[[Tx], None]:
+        def work(tx: Tx) -> None:
+            if self._remember(tx, update, "moved"):
+                self._delivery.move_chat(tx, Target.of(update.source), update.moved_to)
+
+        return work
 
     def _run_command(self, message: InboundMessage, command: Command, role: Role) -> Callable[[Tx], None]:
         source = message.source
-        key = session_key(source, self._settings.scopes.get(source.platform, self._settings.scope))
+        key = session_key(source, self._settings.scope_of(source))
 
         def work(tx: Tx) -> None:
             if not self._remember(tx, message, "command"):
                 return
             outbox.mark_back(tx, Target.of(source))
             order = Order(command=command, message=message, role=role, lane=lanes.find(tx, key))
+            if order.lane is not None and (head := pending.flush(tx, order.lane.id)) is not None:
+                tx.after_commit(lambda: self._queue.kick(head))
             answer = self._commands.run(tx, order)
             quoted = message.message_id if source.kind != "dm" else None
             self._delivery.post_notice(tx, Target.of(source), answer, reply_to=quoted)
@@ -292,6 +268,18 @@ class Intake:
 
         return work
 
+    def _settle(self, tx: Tx, update: Update, became: str, turn_id: int | None) -> None:
+        """Say what became of an update, if it changed a turn."""
+        if turn_id is not None:
+            inbox.settle(
+                tx,
+                platform=update.source.platform,
+                account=update.source.account,
+                key=update.id,
+                became=became,
+                turn_id=turn_id,
+            )
+
     def _remember(self, tx: Tx, update: Update, became: str) -> bool:
         source: SessionSource = update.source
         return inbox.remember(
@@ -301,4 +289,17 @@ class Intake:
             key=update.id,
             became=became,
             now_ms=to_ms(self._clock()),
+            place=source.thread_id or source.chat_id,
+            message_id=update.message_id if isinstance(update, InboundMessage) else None,
         )
+
+
+def _chat(source: SessionSource) -> tuple[str, ...]:
+    return (source.platform, source.account, source.chat_id)
+
+
+def _unreadable(message: InboundMessage) -> str:
+    """The answer to a message that is nothing but files."""
+    if all(attachment.kind == "audio" and not attachment.name for attachment in message.attachments):
+        return NO_VOICE
+    return cannot_read([attachment.name or attachment.kind for attachment in message.attachments])

@@ -113,8 +113,9 @@ def settled_card(
 
 
 def reminder(prompt: Prompt, *, kept: int, measure: Measure, limit: int) -> Document:
-    """The request repeated, for somebody who wrote instead of answering."""
-    title = f"Answer the open request first. Your message is kept ({kept} waiting)."
+    """The request repeated, for somebody who wrote instead of answering; `kept` is 0 if that was not taken."""
+    became = f"Your message is kept ({kept} waiting)." if kept else "I did not take your message."
+    title = f"Answer the open request first. {became}"
     return _fitting(prompt, title, "", measure=measure, limit=limit).body
 
 

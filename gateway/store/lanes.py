@@ -12,6 +12,7 @@ from gateway.messages import Target
 from gateway.store.tx import Row, Tx
 
 OPEN_STATES = "('queued', 'running', 'waiting', 'ready')"
+LONGEST_WAIT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +30,15 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The turn at the head of a lane that may run now; `resumed`: it ran before and goes before new ones."""
+    """The turn at the head of a lane that may run; `resumed`: it ran before and goes before new ones.
+
+    `not_before_ms`: more of its message may come until then (0: it may run at once).
+    """
 
     lane_id: int
     requester: str
     resumed: bool
+    not_before_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,12 +126,19 @@ def say_full(tx: Tx, lane: Lane, requester: str) -> None:
 def head_of(tx: Tx, lane_id: int) -> Head | None:
     """The lane's head if it may run: None for an empty lane and while the head waits for a person."""
     row = tx.row(
-        f"SELECT requester, state FROM turns WHERE lane_id = :id AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
+        "SELECT lane_id, requester, state, ready_at FROM turns"
+        f" WHERE lane_id = :id AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
         id=lane_id,
     )
-    if row is None or row["state"] == "waiting":
-        return None
-    return Head(lane_id=lane_id, requester=row["requester"], resumed=row["state"] != "queued")
+    return None if row is None or row["state"] == "waiting" else _head(row)
+
+
+def is_early(turn: Row, now_ms: int) -> bool:
+    """Whether a turn (`state`, `ready_at`) may not run yet.
+
+    A moment that lies further ahead than anybody would wait was set by a clock that has been put back since.
+    """
+    return turn["state"] == "queued" and now_ms < (turn["ready_at"] or 0) <= now_ms + LONGEST_WAIT_MS
 
 
 def release(tx: Tx, lane_id: int) -> Head | None:
@@ -155,14 +167,21 @@ def rest_if_empty(tx: Tx, lane_id: int) -> None:
 def runnable(tx: Tx) -> list[Head]:
     """All heads that may run, oldest first: what a start and the sweep have to kick."""
     rows = tx.rows(
-        "SELECT t.lane_id, t.requester, t.state FROM turns t"
+        "SELECT t.lane_id, t.requester, t.state, t.ready_at FROM turns t"
         f" WHERE t.state IN ('queued', 'running', 'ready') AND t.seq = (SELECT MIN(o.seq) FROM turns o"
         f" WHERE o.lane_id = t.lane_id AND o.state IN {OPEN_STATES}) ORDER BY t.id"
     )
-    return [
-        Head(lane_id=row["lane_id"], requester=row["requester"], resumed=row["state"] != "queued")
-        for row in rows
-    ]
+    return [_head(row) for row in rows]
+
+
+def _head(row: Row) -> Head:
+    is_new = row["state"] == "queued"
+    return Head(
+        lane_id=row["lane_id"],
+        requester=row["requester"],
+        resumed=not is_new,
+        not_before_ms=(row["ready_at"] or 0) if is_new else 0,
+    )
 
 
 def _lane(row: Row) -> Lane:

@@ -47,6 +47,16 @@ def add(
     return int(row["id"])
 
 
+def reword(tx: Tx, line_id: int, body: str) -> None:
+    """A person changed what they said before anybody read it."""
+    tx.run("UPDATE messages SET body = :body WHERE id = :id", body=body, id=line_id)
+
+
+def take_back(tx: Tx, line_id: int) -> None:
+    """A person deleted what they said before anybody read it."""
+    tx.run("DELETE FROM messages WHERE id = :id", id=line_id)
+
+
 def transcript(tx: Tx, session_id: int) -> list[Message]:
     """All lines of a session, in order."""
     rows = tx.rows(

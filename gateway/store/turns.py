@@ -7,55 +7,13 @@ from typing import Literal
 
 from gateway.messages import Target
 from gateway.store import lanes
+from gateway.store.inputs import TurnInputRow
 from gateway.store.lanes import OPEN_STATES, Fence, Head
 from gateway.store.tx import Row, Tx
 
-TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "cancelled"]
+TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "cancelled", "merged"]
 Ended = Literal["done", "failed", "cancelled"]
 Stop = Literal["stop", "reset"]
-
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInputRow:
-    """What opened a turn, as stored: the words, who said them, and how the model is to hear them.
-
-    `shared`: several people speak in this session. `quote`: the reply should point at the message.
-    """
-
-    text: str
-    speaker: str = ""
-    shared: bool = False
-    attachments: tuple[str, ...] = ()
-    sent_at_ms: int = 0
-    quote: bool = False
-
-    def to_json(self) -> str:
-        """As the `turns.input` column holds it."""
-        return json.dumps(
-            {
-                "text": self.text,
-                "speaker": self.speaker,
-                "shared": self.shared,
-                "attachments": list(self.attachments),
-                "sent_at": self.sent_at_ms,
-                "quote": self.quote,
-            },
-            ensure_ascii=False,
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> "TurnInputRow":
-        """Back from the column."""
-        raw = json.loads(text)
-        return cls(
-            text=raw["text"],
-            speaker=raw["speaker"],
-            shared=raw["shared"],
-            attachments=tuple(raw["attachments"]),
-            sent_at_ms=raw["sent_at"],
-            quote=raw["quote"],
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +60,20 @@ def append(
     given: TurnInputRow,
     message_id: str | None,
     now_ms: int,
+    gathers: str | None = None,
+    not_before_ms: int | None = None,
+    steers: bool = False,
 ) -> tuple[int, Head | None]:
-    """Put a turn at the lane's end; returns its id and, if nobody runs the lane, the head to kick."""
+    """Put a turn at the lane's end; returns its id and, if nobody runs the lane, the head to kick.
+
+    `gathers`, `not_before_ms`: more of its message may come until then. `steers`: it may be given to the turn
+    that runs now. All three: see `gateway.store.pending`.
+    """
     seq, was_active = lanes.next_seq(tx, lane_id)
     row = tx.row(
-        "INSERT INTO turns (lane_id, session_id, seq, requester, agent, kind, state, input, message_id, created_at)"
-        " VALUES (:lane, :session, :seq, :requester, :agent, :kind, 'queued', :input, :message, :now) RETURNING id",
+        "INSERT INTO turns (lane_id, session_id, seq, requester, agent, kind, state, input, message_id, created_at,"
+        " gathers, ready_at, steers) VALUES (:lane, :session, :seq, :requester, :agent, :kind, 'queued', :input,"
+        " :message, :now, :gathers, :ready, :steers) RETURNING id",
         lane=lane_id,
         session=session_id,
         seq=seq,
@@ -117,10 +83,13 @@ def append(
         input=given.to_json(),
         message=message_id,
         now=now_ms,
+        gathers=gathers,
+        ready=not_before_ms,
+        steers=int(steers),
     )
     assert row is not None
-    head = None if was_active else Head(lane_id=lane_id, requester=requester, resumed=False)
-    return int(row["id"]), head
+    head = Head(lane_id=lane_id, requester=requester, resumed=False, not_before_ms=not_before_ms or 0)
+    return int(row["id"]), None if was_active else head
 
 
 def open_count(tx: Tx, lane_id: int) -> int:
@@ -141,8 +110,11 @@ def open_turns(tx: Tx, lane_id: int) -> list[tuple[int, TurnState]]:
     return [(row["id"], row["state"]) for row in rows]
 
 
-def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | None:
-    """Take the lane and its head; None if there is nothing to run (the lane is then at rest)."""
+def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | Head | None:
+    """Take the lane and its head.
+
+    None if there is nothing to run (the lane is then at rest); a `Head` if the head may not run before its time.
+    """
     lane = tx.row(
         "UPDATE lanes SET epoch = epoch + 1, owner = :owner, active = 1, updated_at = :now WHERE id = :id"
         " RETURNING epoch, platform, account, chat_id, thread_id",
@@ -156,9 +128,8 @@ def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | None:
         f"SELECT * FROM turns WHERE lane_id = :lane AND state IN {OPEN_STATES} ORDER BY seq LIMIT 1",
         lane=lane_id,
     )
-    if head is None or head["state"] == "waiting":
-        lanes.release(tx, lane_id)
-        return None
+    if head is None or head["state"] == "waiting" or lanes.is_early(head, now_ms):
+        return lanes.release(tx, lane_id)
     events = events_of(tx, head["id"])
     tried = tries(events)
     # What was tried before an orderly hand-back (or a wait) does not count against the turn.

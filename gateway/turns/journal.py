@@ -23,6 +23,8 @@ JOIN_CHARS = 512
 DELTAS = frozenset({"text", "thinking"})
 
 Also = Callable[[Tx], object]
+Events = list[tuple[str, dict[str, Any]]]
+Made = Callable[[Tx], Events]
 
 
 class Journal:
@@ -71,6 +73,25 @@ class Journal:
             ParleyError: it was not stored; `Fenced` if the lane is lost.
         """
         await asyncio.shield(self.submit(also))
+
+    async def commit_made(self, make: Made) -> Events:
+        """Store all events so far, then those that `make` finds out in its own transaction; returns these.
+
+        Only for somebody who is the journal's sole writer until this returns.
+
+        Raises:
+            ParleyError: they were not stored; `Fenced` if the lane is lost.
+        """
+        await self.commit()
+        made: Events = []
+
+        def work(tx: Tx) -> None:
+            made.extend(make(tx))
+            self._write(tx, [(kind, encode(payload)) for kind, payload in made], None)
+
+        await asyncio.shield(self._db.write(work))
+        self._next_idx += len(made)
+        return made
 
     def submit(self, also: Also | None = None) -> "asyncio.Future[None]":
         """Queue what `commit` waits for. Await it shielded: whoever is cancelled does not take a write back.

@@ -39,19 +39,25 @@ from gateway.delivery import Delivery
 from gateway.document import Document
 from gateway.events import EventHub
 from gateway.requests import Desk, Prompt, PromptCall
-from gateway.store import messages, turns
+from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
 from gateway.store.outbox import Draft
 from gateway.store.sqlite import Database
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Tx
+from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
 from gateway.turns.translate import from_record, records_of
 
 log = structlog.get_logger()
 
 Mask = Callable[[Any], Any]
+
+UNHEARD = (
+    "You changed your message while I worked on it; I went by how it read before."
+    " Send it again if the change matters."
+)
 
 
 class Narration:
@@ -83,6 +89,7 @@ class Narration:
         self._freed: Head | None = None
         self.records: list[Record] = list(records_of(claim.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
+        self.ear = Ear(claim=claim, journal=self._journal, database=database, delivery=delivery, clock=clock)
         self.parked = False
 
     @property
@@ -179,6 +186,8 @@ class Narration:
             turns.add_history(tx, self._claim, closed)
             if notice is not None:
                 self._notice(tx, notice)
+            if state != "cancelled" and pending.unheard(tx, self._claim.turn_id):
+                self._notice(tx, UNHEARD)
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
             session_store.touch(tx, self._claim.session_id, self._now_ms())
             session_store.give_title(tx, self._claim.session_id, self._claim.input.text)

@@ -34,7 +34,7 @@ from gateway.turn_queue import Cut
 from gateway.turns.gate import TurnGate
 from gateway.turns.narration import Mask, Narration
 from gateway.turns.translate import records_of
-from gateway.turns.wording import context_line, for_model
+from gateway.turns.wording import cannot_read, context_line, for_model
 
 log = structlog.get_logger()
 
@@ -97,8 +97,8 @@ class TurnRunner:
         """Run the lane's head turn until it ends, waits or is handed back; returns the next head that may run."""
         try:
             claim = await self._db.write(lambda tx: turns.claim(tx, lane_id, self._node, self._now_ms()))
-            if claim is None:
-                return None
+            if not isinstance(claim, Claim):
+                return claim
             with structlog.contextvars.bound_contextvars(session=claim.session_id, turn=claim.turn_id):
                 return await self._run(claim)
         except Fenced as error:
@@ -173,6 +173,8 @@ class TurnRunner:
                 closed=self._closed(narration, "the turn was given up after crashes"),
                 notice=GIVEN_UP.format(n=claim.attempt - 1),
             )
+        if claim.input.attachments and not claim.input.text.strip():
+            return await narration.end("failed", closed=(), notice=cannot_read(claim.input.attachments))
         log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
         snapshot = await self._snapshots.snapshot(claim.agent)
         narration.begin(snapshot.fingerprint)
@@ -180,7 +182,10 @@ class TurnRunner:
         gate = TurnGate(database=self._db, policy=self._policy, turn_id=claim.turn_id)
         left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)
         try:
-            async with asyncio.timeout(left_s), aclosing(chat(given, snapshot, state, gate)) as events:
+            async with (
+                asyncio.timeout(left_s),
+                aclosing(chat(given, snapshot, state, gate, hear=narration.ear)) as events,
+            ):
                 async for event in events:
                     await narration.take(event)
         except TimeoutError:

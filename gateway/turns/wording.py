@@ -1,10 +1,13 @@
 """How people's words reach the model (pure)."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gateway.messages import Target
-from gateway.store.turns import TurnInputRow
+from gateway.store.inputs import TurnInputRow
+
+_NAMED = 3  # files that are named one by one
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\[\]\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -24,6 +27,18 @@ def for_model(given: TurnInputRow, requester: str) -> str:
         return text
     mark = speaker_mark(given.speaker, requester)
     return "\n".join(f"{mark} {line}" for line in text.splitlines() or [""])
+
+
+def cannot_read(names: Sequence[str]) -> str:
+    """What somebody is told who sent nothing but files."""
+    shown = ", ".join(_UNFIT.sub("", name).strip()[:80] or "a file" for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"I cannot read files yet ({shown}{more}). Tell me in words what you need."
+
+
+def newer(text: str) -> str:
+    """An edited message, for the model that reads the older one already."""
+    return f"(I have changed my message. It now reads:)\n{text}"
 
 
 def speaker_mark(name: str, requester: str) -> str:

@@ -51,8 +51,21 @@ DEFAULTS = {
         "thread": "shared",
         "platforms": {},
     },
-    "queue": {"mode": "queue", "lane_size": 50, "max_running_per_user": 5, "max_running": 200},
-    "access": {"allow": {}, "admins": {}, "pairing": True, "groups": "mention", "bots": False},
+    "queue": {
+        "mode": "queue",
+        "lane_size": 50,
+        "gather_s": 1.0,
+        "max_running_per_user": 5,
+        "max_running": 200,
+    },
+    "access": {
+        "allow": {},
+        "admins": {},
+        "pairing": True,
+        "groups": "mention",
+        "bots": False,
+        "bot_limit": 20,
+    },
     "log": {"level": "info", "libraries": "warning", "format": "console"},
 }
 

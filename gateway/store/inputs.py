@@ -1,0 +1,85 @@
+"""What opened a turn, as the `turns.input` column holds it: one message, or several that belong together."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One message of an input; `joint` stands between it and what was said before, if anything was."""
+
+    message_id: str
+    text: str
+    attachments: tuple[str, ...] = ()
+    sent_at_ms: int = 0
+    joint: str = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInputRow:
+    """The words that opened a turn, who said them, and how the model is to hear them.
+
+    `text` and `attachments` are those of all `parts` together. `sent_at_ms` is the first message's. `shared`:
+    several people speak in this session. `quote`: the reply should point at the message.
+    """
+
+    text: str
+    speaker: str = ""
+    shared: bool = False
+    attachments: tuple[str, ...] = ()
+    sent_at_ms: int = 0
+    quote: bool = False
+    parts: tuple[Part, ...] = ()
+
+    def with_parts(self, parts: Sequence[Part]) -> "TurnInputRow":
+        """The same turn, opened by these messages."""
+        return replace(
+            self,
+            parts=tuple(parts),
+            text=_joined(parts),
+            attachments=tuple(name for part in parts for name in part.attachments),
+        )
+
+    def to_json(self) -> str:
+        """As the column holds it; a text that parts make up is not kept twice."""
+        return json.dumps(
+            {
+                "text": "" if self.parts else self.text,
+                "speaker": self.speaker,
+                "shared": self.shared,
+                "attachments": [] if self.parts else list(self.attachments),
+                "sent_at": self.sent_at_ms,
+                "quote": self.quote,
+                "parts": [
+                    [p.message_id, p.text, list(p.attachments), p.sent_at_ms, p.joint] for p in self.parts
+                ],
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "TurnInputRow":
+        """Back from the column."""
+        raw = json.loads(text)
+        bare = cls(
+            text=raw["text"],
+            speaker=raw["speaker"],
+            shared=raw["shared"],
+            attachments=tuple(raw["attachments"]),
+            sent_at_ms=raw["sent_at"],
+            quote=raw["quote"],
+        )
+        parts = [
+            Part(message_id=message_id, text=said, attachments=tuple(names), sent_at_ms=sent_at, joint=joint)
+            for message_id, said, names, sent_at, joint in raw.get("parts", ())
+        ]
+        return bare.with_parts(parts) if parts else bare
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    text = ""
+    for part in parts:
+        if part.text:
+            text += (part.joint if text else "") + part.text
+    return text

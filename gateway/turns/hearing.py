@@ -1,0 +1,66 @@
+"""What people say to a turn while it runs: taken out of the lane and made the turn's own, in one transaction.
+
+The agent asks before each send (`agent.ports.Hear`). Messages that wait in the lane to be taken over (queue mode
+`steer`) and newer texts of edited ones become `steered` events; whoever steered is told so by a short note.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.clock import Clock, to_ms
+from gateway.delivery import Delivery
+from gateway.store import messages, pending
+from gateway.store.inputs import TurnInputRow
+from gateway.store.sqlite import Database
+from gateway.store.turns import Claim
+from gateway.store.tx import Tx
+from gateway.turns.journal import Journal
+from gateway.turns.wording import for_model, newer
+
+TAKEN_OVER = "I take this into what I am working on."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ear:
+    """One running turn's `Hear`."""
+
+    claim: Claim
+    journal: Journal
+    database: Database
+    delivery: Delivery
+    clock: Clock
+
+    async def __call__(self) -> Sequence[str]:
+        """What was said since the last time, in order; stored as the turn's own when this returns."""
+        claim = self.claim
+        if not await self.database.read(lambda tx: pending.has_to_hear(tx, claim.fence, claim.requester)):
+            return ()
+        events = await self.journal.commit_made(self._take)
+        return [payload["text"] for _, payload in events]
+
+    def _take(self, tx: Tx) -> list[tuple[str, dict[str, Any]]]:
+        claim, now_ms = self.claim, to_ms(self.clock())
+        edits, taken = pending.hear(tx, claim.fence, claim.requester, now_ms)
+        for text in edits.values():
+            messages.add(
+                tx,
+                session_id=claim.session_id,
+                turn_id=claim.turn_id,
+                role="question",
+                author=claim.requester,
+                body=text,
+                now_ms=now_ms,
+            )
+        for turn in taken:
+            self.delivery.post_notice(
+                tx, claim.target, TAKEN_OVER, reply_to=turn.input.parts[0].message_id, turn_id=turn.id
+            )
+        said = [self._edit_for_model(text) for text in edits.values()]
+        said += [for_model(turn.input, turn.requester) for turn in taken]
+        return [("steered", {"text": text}) for text in said]
+
+    def _edit_for_model(self, text: str) -> str:
+        given = self.claim.input
+        row = TurnInputRow(text=newer(text), speaker=given.speaker, shared=given.shared)
+        return for_model(row, self.claim.requester)
