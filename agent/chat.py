@@ -63,7 +63,7 @@ async def chat(
 
     Close the generator (`contextlib.aclosing`) or cancel the task that iterates it to stop the turn; the
     running
-    send or tool is cancelled, and `agent.records.closed_history` makes the history whole.
+    send or tool is cancelled, and `agent.keeping.closed_history` makes the history whole.
 
     Args:
         turn_input: What opened the turn.

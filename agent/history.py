@@ -103,7 +103,7 @@ def turn_messages(
 
 
 def closed_turn(turn_input: TurnInput, records: Iterable[Record], *, closing: str) -> list[ModelMessage]:
-    """The whole turn, made complete; see `agent.records.closed_history`."""
+    """The whole turn, made complete; see `agent.keeping.closed_history`."""
     messages = _conversation(turn_input, tuple(records), missing=closing)
     if isinstance(messages[-1], ModelRequest):
         # Strict providers want the roles in turn: a question or a tool result never stands before the next

@@ -10,13 +10,9 @@ exactly where one that never stopped would.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from agent.calls import ToolCall
 from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
-
-if TYPE_CHECKING:
-    from agent.ports import ChatState, TurnInput
 
 TASK_SERVER = "tasks"
 """The server name of `task_begin` and `task_end`: calls to it go to the task system, not into the queue."""
@@ -173,33 +169,3 @@ def _sends_since_response(records: Sequence[Record]) -> list[Checkpoint]:
 def total_usage(records: Iterable[Record]) -> Usage:
     """The tokens of all responses of a turn."""
     return sum((r.usage for r in records if isinstance(r, Responded)), Usage())
-
-
-def is_readable(history: Sequence[str]) -> bool:
-    """Whether stored messages can be read back; blocks for milliseconds."""
-    from agent.history import load
-
-    try:
-        load(history)
-    except ValueError:  # pydantic's error is one
-        return False
-    return True
-
-
-def closed_history(turn_input: "TurnInput", state: "ChatState", *, closing: str) -> tuple[str, ...]:
-    """The turn's messages as JSON, to append to the agent's stored history, however the turn ended.
-
-    Valid for every provider, also turn after turn: each call has exactly one result directly after the
-    message
-    that asks for it, and the last message is the agent's own.
-
-    Args:
-        turn_input: What opened the turn.
-        state: The turn's records; `state.history` is not repeated in the result.
-        closing: Why the turn ended, for the model to read: the result of calls that have none, and the
-        agent's
-            last words where it said none ("stopped by the user").
-    """
-    from agent import history
-
-    return history.dump_each(history.closed_turn(turn_input, state.records, closing=closing))

@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from agent.keeping import closed_history
 from agent.events import ChatEnded, Failed, Noted, Responded, ToolReturned
 from agent.history import has_visible, load
 from agent.ports import ChatState, TurnInput
 from agent.providers import table
-from agent.records import closed_history
 from agent.settings import ModelProfile
 from agent.snapshot import Route, Snapshot
 from agent.tools.registry import Catalogue

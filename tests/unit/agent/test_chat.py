@@ -534,7 +534,7 @@ async def test_what_was_streamed_is_always_the_text_that_is_recorded():
 async def test_earlier_turns_come_before_the_question():
     first = ScriptedProvider([asks(("shop__a", {})), says("one")])
     snap = snapshot(first, tool("a", Counter().run))
-    from agent.records import closed_history
+    from agent.keeping import closed_history
 
     given = TurnInput(turn_id=1, text="first")
     records = records_in(await run_chat(snap, text="first", turn_id=1))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.keeping import closed_history
 from agent.events import (
     AgentEvent,
     ApprovalNeeded,
@@ -19,7 +20,7 @@ from agent.events import (
 )
 from agent.history import load
 from agent.ports import ChatState, Denied, TurnInput
-from agent.records import Ended, Handle, Send, closed_history, next_step
+from agent.records import Ended, Handle, Send, next_step
 from agent.tasks import task_tools
 from tests.unit.agent.scripted import (
     ALLOW,
