@@ -15,8 +15,8 @@ from typing import Protocol
 import structlog
 
 from agent.chat import chat
+from agent.keeping import closed_history, is_readable
 from agent.ports import ChatState, TurnInput
-from agent.records import closed_history, is_readable
 from agent.snapshot import Snapshot
 from gateway import session_store
 from gateway.clock import Clock, to_ms, utc_now
