@@ -28,7 +28,7 @@ REPLY = (
     "```python\ndef f(x):\n    return x * 2\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n"
     "> a quote of some words\n\nSome closing text, which has ~~struck~~ words and 2*3*4 in it, and goes on.\n\n"
 )
-ROUNDS = 4
+ROUNDS = 3
 SHAPES: dict[str, Callable[[int], str]] = {
     "usual replies": lambda size: REPLY * (size // len(REPLY)),
     "one line of words": lambda size: "word " * (size // 5),
