@@ -1,10 +1,11 @@
 """Every flow test gets a house of its own; timers and backoffs are made short, so that nobody waits for them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from tenacity import wait_fixed
 
 from adapters.memory.settings import MemorySettings
@@ -13,6 +14,15 @@ from tests.flow import scripted
 from tests.flow.house import Clock, House, Lab, Platform
 
 Open = Callable[..., Awaitable[House]]
+
+
+@pytest.fixture(autouse=True)
+def _plain_log() -> Iterator[None]:
+    """A traceback with all its variables takes a tenth of a second; some tests bring dozens."""
+    renderer = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.contextvars.merge_contextvars, renderer])
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(autouse=True)

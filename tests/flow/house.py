@@ -21,9 +21,10 @@ from adapters.memory.settings import MemorySettings
 from agent.tools.registry import Tool, ToolCallContext, ToolResult, matches
 from gateway.config import load_config
 from gateway.daemon.life import Daemon, Plan
-from gateway.messages import InboundMessage, OutboundMessage, PressAnswer, Receipt
+from gateway.messages import InboundMessage, OutboundMessage, PressAnswer, Receipt, Target
 from gateway.source import SessionSource
 from gateway.store import lanes, schema
+from gateway.store.outbox import dest_of
 from gateway.store.sqlite import Database, open_database
 from gateway.store.tx import Row
 from tests.flow.scripted import Gate, ScriptedModel
@@ -46,12 +47,17 @@ class Clock:
 
 
 class Platform(MemoryAdapter):
-    """The memory adapter; `refuse` may raise what a send of this message meets, `linger` delays its answer."""
+    """The memory adapter; `refuse` may raise what a send of this message meets, `linger` delays its answer.
+
+    `refuse_edit` and `linger_edit` do the same for edits. `delete` is what a person can do to any message.
+    """
 
     def __init__(self, settings: MemorySettings, now: Callable[[], datetime]) -> None:
         super().__init__(settings, now=now)
         self.refuse: Callable[[OutboundMessage], None] = lambda message: None
         self.linger: Callable[[OutboundMessage], Awaitable[None]] | None = None
+        self.refuse_edit: Callable[[OutboundMessage], None] = lambda message: None
+        self.linger_edit: Callable[[OutboundMessage], Awaitable[None]] | None = None
 
     async def send(self, message: OutboundMessage) -> Receipt:
         self.refuse(message)
@@ -59,6 +65,16 @@ class Platform(MemoryAdapter):
         if self.linger is not None:
             await self.linger(message)
         return receipt
+
+    async def edit(self, message_id: str, message: OutboundMessage) -> None:
+        self.refuse_edit(message)
+        await super().edit(message_id, message)
+        if self.linger_edit is not None:
+            await self.linger_edit(message)
+
+    def delete(self, shown: Shown) -> None:
+        del self._shown[shown.message_id]
+        self._tell()
 
     def texts(self, chat_id: str | None = None) -> list[str]:
         """What is shown, in a chat or anywhere, as it reads now."""
@@ -268,6 +284,11 @@ class House:
         async with asyncio.timeout(WAIT_S):
             while not await self.rows(sql):
                 await self.database.write(lambda tx: None)
+
+    def pass_by(self, person: Person, **time: float) -> None:
+        """Let time pass, and whoever waits for it in this person's chat notice."""
+        self.clock.pass_by(**time)
+        self.daemon._delivery.wake(dest_of(Target.of(person.source)))
 
     async def _is_quiet(self) -> bool:
         await self.database.write(lambda tx: None)  # whatever was queued before is committed

@@ -76,7 +76,10 @@ class Asked:
         )
 
 
-Reply = ModelResponse | ProviderError | Gate
+Words = tuple[str | Gate | ProviderError, ...]
+"""A text that is streamed in pieces, with stops between them; an error ends it."""
+
+Reply = ModelResponse | ProviderError | Gate | Words
 
 
 @dataclass(slots=True)
@@ -111,6 +114,16 @@ class ScriptedModel:
         if isinstance(reply, Gate):
             await reply.enter()
             reply = respond(messages, tools)
+        if isinstance(reply, tuple):
+            for word in reply:
+                if isinstance(word, ProviderError):
+                    raise word
+                if isinstance(word, Gate):
+                    await word.enter()
+                else:
+                    yield TextDelta(text=word)
+            yield says("".join(word for word in reply if isinstance(word, str)))
+            return
         if isinstance(reply, ProviderError):
             raise reply
         for part in reply.parts:
