@@ -91,7 +91,7 @@ async def test_a_message_without_words_is_told_that_files_are_not_read_yet(house
     said = ann.says("")
     photo = Attachment(kind="image", ref="f1", name="cat.png")
     house.platform._inbound[-1].update = replace(said, attachments=(photo,))
-    await ann.gets("I cannot read files yet; write to me in words.")
+    await ann.gets("I cannot read files yet")
     ann.says("   ")
     await house.quiet()
 
