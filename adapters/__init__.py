@@ -31,12 +31,14 @@ class AdapterEntry:
     The adapter class is called with `(settings, api)`, see `gateway.adapter`. The settings are a frozen
     pydantic model that forbids unknown keys and has a property `enabled`: whether enough is set to connect.
     Its module imports no SDK, since configuration is read before anybody knows which platforms are used.
+    `joined`: the adapter, inside the daemon, of a terminal in another process, called with `(account, link)`.
     `extra` is the optional dependency that brings the SDK, as in `pip install parley-gateway[extra]`.
     """
 
     adapter: str
     settings: str
     extra: str | None = None
+    joined: str | None = None
 
     def load_adapter(self) -> Any:
         """The adapter class, imported now.
@@ -53,6 +55,11 @@ class AdapterEntry:
             AdapterError: as for `load_adapter`.
         """
         return self._load(self.settings)
+
+    def load_joined(self) -> Any:
+        """The class for a terminal in another process, imported now."""
+        assert self.joined is not None
+        return self._load(self.joined)
 
     def _load(self, name: str) -> Any:
         module, _, attribute = name.partition(":")
@@ -89,6 +96,7 @@ BUILT_IN: dict[str, AdapterEntry] = {
 TERMINAL = AdapterEntry(
     adapter="adapters.terminal.adapter:TerminalAdapter",
     settings="adapters.terminal.settings:TerminalSettings",
+    joined="adapters.terminal.joined:JoinedTerminal",
 )
 """Not in the table, since no configuration starts it: `parley chat` and a `parley run` without token do."""
 

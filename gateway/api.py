@@ -5,8 +5,9 @@ Read-only views of the store and live events; whoever writes goes through `intak
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from gateway.clock import Clock, to_ms, utc_now
@@ -50,6 +51,37 @@ class EventPage:
     answer: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartHealth:
+    """An adapter or tool server: `trouble` is "" while it works."""
+
+    name: str
+    trouble: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """What only the running daemon knows: its parts, turns that run now, lanes that wait for a place."""
+
+    adapters: tuple[PartHealth, ...] = ()
+    tools: tuple[PartHealth, ...] = ()
+    running: int = 0
+    waiting: int = 0
+    stopping: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusView:
+    """The daemon at a glance; `database_bytes` with its write-ahead log."""
+
+    version: str
+    started_at: int
+    vitals: Vitals
+    counts: Counts
+    database_bytes: int
+
+
 class Api:
     """See the module."""
 
@@ -60,13 +92,16 @@ class Api:
         delivery: Delivery,
         *,
         scope: SessionScope,
+        vitals: Callable[[], Vitals] = Vitals,
         clock: Clock = utc_now,
     ) -> None:
         self._db = database
         self._hub = hub
         self._delivery = delivery
         self._scope = scope
+        self._vitals = vitals
         self._clock = clock
+        self._started_at = to_ms(clock())
 
     async def watch(self, source: SessionSource) -> AsyncIterator[WatchedEvent]:
         """The events of the source's turns from now on, as they are committed; ends for a watcher too slow."""
@@ -121,9 +156,15 @@ class Api:
             answer=page.answer,
         )
 
-    async def counts(self) -> Counts:
-        """How much is open, waits and did not arrive."""
-        return await self._db.read(overview.counts)
+    async def status(self) -> StatusView:
+        """The daemon at a glance."""
+        return StatusView(
+            version=version("parley-gateway"),
+            started_at=self._started_at,
+            vitals=self._vitals(),
+            counts=await self._db.read(overview.counts),
+            database_bytes=self._db.size_bytes(),
+        )
 
     async def turns(self) -> list[TurnView]:
         """The open turns, oldest first."""

@@ -16,7 +16,7 @@ from gateway.messages import InboundMessage, Target
 from gateway.requests import Actor, Desk, Prompt
 from gateway.requests.cards import one_line
 from gateway.session_store import SessionStore
-from gateway.store import outbox, turns
+from gateway.store import outbox, restarts, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head, Lane
 from gateway.store.outbox import Draft, dest_of
@@ -24,7 +24,7 @@ from gateway.store.requests import RequestState
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
-Name = Literal["start", "help", "new", "stop", "status", "whoami", "approve", "deny", "again"]
+Name = Literal["start", "help", "new", "stop", "status", "whoami", "approve", "deny", "again", "restart"]
 
 HELP: dict[Name, str] = {
     "start": "say hello",
@@ -36,6 +36,7 @@ HELP: dict[Name, str] = {
     "approve": "let the tool run that waits for you, once",
     "deny": "do not let it run (/deny REASON tells the agent why)",
     "again": "show again what may not have arrived",
+    "restart": "restart me, for admins; what runs goes on afterwards",
 }
 
 _COMMAND = re.compile(r"/([a-z_]{1,32})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
@@ -81,6 +82,7 @@ class Commands:
         delivery: Delivery,
         queue: TurnQueue,
         tools_status: Callable[[], Sequence[str]],
+        restart: Callable[[], None],
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -88,6 +90,7 @@ class Commands:
         self._delivery = delivery
         self._queue = queue
         self._tools_status = tools_status
+        self._ask_restart = restart
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:
@@ -115,6 +118,8 @@ class Commands:
                 return self._decide(tx, order, "denied")
             case "again":
                 return self._again(tx, order)
+            case "restart":
+                return self._restart(tx, order)
             case _ as never:
                 assert_never(never)
 
@@ -193,6 +198,14 @@ class Commands:
         behind = len(states) - 1
         return f"One message is {words.get(states[0], 'being answered')}, {behind} wait behind it."
 
+    def _restart(self, tx: Tx, order: Order) -> str:
+        if order.role != "admin":
+            return NO_ADMIN
+        # The next process tells it, once: a repeat of this update is known, and starts nothing.
+        restarts.ask(tx, dest_of(order.target), to_ms(self._clock()))
+        tx.after_commit(self._ask_restart)
+        return RESTARTING
+
     def _again(self, tx: Tx, order: Order) -> str:
         lost = outbox.unknown(tx, dest_of(order.target))
         for row_id, message, kind, turn_id, request_id in lost:
@@ -211,6 +224,10 @@ class Commands:
                 ),
             )
         return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
+
+
+RESTARTING = "I am restarting, and tell you here when I am back."
+NO_ADMIN = "Only an admin may restart me."
 
 
 def _name(order: Order) -> str:

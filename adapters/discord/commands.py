@@ -25,6 +25,7 @@ COMMANDS = (
     SlashCommand(name="approve", description="Let the tool run that waits for you, once"),
     SlashCommand(name="deny", description="Do not let it run", argument="Why, for the agent to know"),
     SlashCommand(name="again", description="Show again what may not have arrived"),
+    SlashCommand(name="restart", description="Restart me, for admins; what runs goes on afterwards"),
 )
 
 

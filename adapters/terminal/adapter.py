@@ -26,9 +26,15 @@ from gateway.source import SessionSource
 LIMIT = 100_000
 """Characters of one message: a terminal has no limit, but a piece of a reply should have one."""
 
-HERE = SessionSource(
-    platform="terminal", account="local", kind="dm", chat_id="local", user_id="local", user_name="you"
-)
+
+def source_of(account: str) -> SessionSource:
+    """The person at the terminal that is this account: each account is a conversation of its own."""
+    return SessionSource(
+        platform="terminal", account=account, kind="dm", chat_id=account, user_id="local", user_name="you"
+    )
+
+
+HERE = source_of("local")
 
 _REMEMBERED = 100
 _HINT = "Ctrl-D leaves; /help lists the commands"
@@ -75,7 +81,6 @@ class TerminalAdapter:
     """One person at this process's own terminal, or lines from a pipe."""
 
     platform = HERE.platform
-    account = HERE.account
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class TerminalAdapter:
     ) -> None:
         """`console` is chosen by what standard input and output are; ids are unique over all runs."""
         self._settings = settings
+        self._here = source_of(settings.account)
         self._api = api
         self._console = console or _console(settings)
         self._now = now
@@ -99,11 +105,14 @@ class TerminalAdapter:
         self.exit_code = 0
 
     @property
+    def account(self) -> str:
+        """Which of several terminals this is."""
+        return self._here.account
+
+    @property
     def capabilities(self) -> Capabilities:
-        """A long limit, numbered buttons, no threads."""
-        return Capabilities(
-            measure=measure, limit=LIMIT, edit_limit=LIMIT, markup="ansi", buttons=True, edit_gap_s=0.0
-        )
+        """See `CAPABILITIES`."""
+        return CAPABILITIES
 
     async def run(self, inbox: Inbox) -> None:
         """Hand on what is typed until the person leaves or the input ends."""
@@ -156,7 +165,7 @@ class TerminalAdapter:
 
     async def _watch(self) -> None:
         if self._console.is_interactive:
-            async for event in self._api.watch(HERE):
+            async for event in self._api.watch(self._here):
                 self._live = self._live.after(event)
                 self._console.show_live(self._live)
 
@@ -172,7 +181,7 @@ class TerminalAdapter:
         while (entered := await self._console.read()) is not Key.END:
             if isinstance(entered, str):
                 await self._take(inbox, entered)
-            elif await self._api.is_idle(HERE):
+            elif await self._api.is_idle(self._here):
                 await self._console.note(_HINT)
             else:
                 await self._take(inbox, "/stop")
@@ -207,7 +216,9 @@ class TerminalAdapter:
         button = self._card.find(line) if self._card else None
         if button:
             self._close_card()
-            (answer,) = await inbox.receive(ButtonPress(id=self._new_id(), source=HERE, token=button.token))
+            (answer,) = await inbox.receive(
+                ButtonPress(id=self._new_id(), source=self._here, token=button.token)
+            )
             if answer:
                 await self._console.note(answer.text)
         elif self._card and line.isdecimal():
@@ -215,14 +226,16 @@ class TerminalAdapter:
         else:
             number = self._new_id()
             await inbox.receive(
-                InboundMessage(id=number, message_id=number, source=HERE, text=line, sent_at=self._now())
+                InboundMessage(
+                    id=number, message_id=number, source=self._here, text=line, sent_at=self._now()
+                )
             )
 
     async def _settle(self) -> None:
         """Return when all is answered or a card waits for a press."""
         async with asyncio.TaskGroup() as tasks:
             waits = [
-                tasks.create_task(self._api.wait_idle(HERE)),
+                tasks.create_task(self._api.wait_idle(self._here)),
                 tasks.create_task(self._wait_card()),
             ]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -240,6 +253,12 @@ class TerminalAdapter:
 def measure(document: Document) -> int:
     """The characters of what a reader sees."""
     return len(plain(document))
+
+
+CAPABILITIES = Capabilities(
+    measure=measure, limit=LIMIT, edit_limit=LIMIT, markup="ansi", buttons=True, edit_gap_s=0.0
+)
+"""A long limit, numbered buttons, no threads."""
 
 
 def _console(settings: TerminalSettings) -> Console:

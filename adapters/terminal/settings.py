@@ -9,13 +9,15 @@ class TerminalSettings(BaseModel):
     """How the terminal is used.
 
     `once`: take this one message, show the answer and end. `history_file`: where typed lines are kept, with
-    access for their writer alone; None keeps them for this run only.
+    access for their writer alone; None keeps them for this run only. `account`: which terminal this is, where
+    several are joined to one daemon.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     once: str | None = None
     history_file: Path | None = None
+    account: str = "local"
 
     @property
     def enabled(self) -> bool:

@@ -1,15 +1,16 @@
 """Puts the gateway together, runs it, and takes it down in order.
 
 Start: process lock, database, schema, what a dead process left, the agent's imports (in a thread), adapters.
-Stop (SIGTERM, SIGINT, or the terminal's end): start no turn; let running ones finish for `shutdown.drain_s`, then
-hand them back; send what can be sent; adapters off (until then what arrives is stored); tools off; close. A
-second signal ends it at once. Exit codes: 0, 75 restart wanted; the command line adds 78 for bad configuration.
+Stop (SIGTERM, SIGINT, `/restart`, or the terminal's end): start no turn; let running ones finish for
+`shutdown.drain_s`, then hand them back; send what can be sent; adapters and joined terminals off (until then what
+arrives is stored); tools off; close, at most `SETTLE_S` after the drain time. Exit codes: 0, 75 restart wanted; the
+command line adds 78 for bad configuration.
 """
 
 import asyncio
 import os
 import secrets
-import signal
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,11 +21,12 @@ from agent.runtime import AgentRuntime
 from gateway import sdnotify
 from gateway.access import Access
 from gateway.adapter import Adapter
-from gateway.api import Api
+from gateway.api import Api, PartHealth, Vitals
 from gateway.cleaner import Cleaner
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
 from gateway.config import Config, ConfigError, Problem
+from gateway.control import SOCKET, ControlServer, JoinTerminal, Terminals
 from gateway.daemon.settings import (
     access_lists,
     agent_settings,
@@ -33,14 +35,18 @@ from gateway.daemon.settings import (
     reset_policy,
     retention,
 )
+from gateway.daemon.signals import end_within, on_signals
 from gateway.delivery import Delivery
 from gateway.events import EventHub
 from gateway.intake import Intake
+from gateway.letters import Letters
 from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.session_store import SessionStore
-from gateway.store import lanes, schema
+from gateway.store import lanes, restarts, schema
+from gateway.store.outbox import target_of
 from gateway.store.sqlite import Database, open_database
+from gateway.store.tx import Tx
 from gateway.supervisor import Supervisor
 from gateway.turn_queue import TurnQueue
 from gateway.turns import TurnRunner, TurnSettings
@@ -50,8 +56,13 @@ log = structlog.get_logger()
 EXIT_OK = 0
 EXIT_RESTART = 75
 FLUSH_S = 5.0
+SETTLE_S = 20.0
+"""What a stop may take after the turns' drain time; then the process ends as it is, which loses nothing."""
+
 TICK_S = 1.0
 SWEEP_EVERY_S = 30.0
+
+BACK = "I am back: the restart is done."
 
 AdapterFactory = Callable[[Api], Adapter]
 
@@ -61,7 +72,8 @@ class Plan:
     """What a daemon is started with: adapters by factory, since some of them need the `Api`.
 
     `operators` are platforms whose users own this machine. `leave_with`: stop when this platform's adapter has
-    finished (the terminal's end).
+    finished (the terminal's end). `join` makes the adapters of terminals that join by the control socket. `hang_up`
+    is what SIGHUP does, after which the daemon goes on; None: SIGHUP is an orderly stop.
     """
 
     config: Config
@@ -69,17 +81,29 @@ class Plan:
     operators: frozenset[str] = frozenset()
     leave_with: str | None = None
     demo_delay_s: float = 0.02
+    join: JoinTerminal | None = None
+    hang_up: Callable[[], None] | None = None
 
 
 class Daemon:
     """One gateway; `run` is its whole life."""
 
-    def __init__(self, plan: Plan, database: Database, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        database: Database,
+        *,
+        clock: Clock = utc_now,
+        stopping: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`stopping` is called when a stop begins."""
         config = plan.config
         self._plan = plan
         self._db = database
         self._clock = clock
         self._stop = asyncio.Event()
+        self._stopping = stopping
+        self.exit_code = EXIT_OK
         self._runtime = AgentRuntime(agent_settings(config, demo_delay_s=plan.demo_delay_s))
         self._hub = EventHub()
         self._queue = TurnQueue(
@@ -111,6 +135,7 @@ class Daemon:
                 delivery=self._delivery,
                 queue=self._queue,
                 tools_status=self._tools_status,
+                restart=self._restart,
                 clock=clock,
             ),
             desk=self._desk,
@@ -135,16 +160,31 @@ class Daemon:
         self._cleaner = Cleaner(
             database, retention(config), results=config.state_dir / "results", clock=clock
         )
-        self.api = Api(database, self._hub, self._delivery, scope=settings.scope, clock=clock)
+        self.api = Api(
+            database, self._hub, self._delivery, scope=settings.scope, vitals=self._vitals, clock=clock
+        )
         adapters = [make(self.api) for make in plan.adapters]
         for adapter in adapters:
             self._delivery.register(adapter)
         self._supervisor = Supervisor(
             adapters, intake=intake, delivery=self._delivery, finished=self._adapter_finished
         )
+        own = frozenset(adapter.account for adapter in adapters if adapter.platform in plan.operators)
+        self.control = ControlServer(
+            config.state_dir / SOCKET,
+            api=self.api,
+            intake=intake,
+            delivery=self._delivery,
+            operations=Letters(database, self._delivery),
+            terminals=Terminals(plan.join, taken=own) if plan.join is not None else None,
+        )
 
     def stop(self) -> None:
         """Ask for an orderly stop."""
+        self._stop.set()
+
+    def _restart(self) -> None:
+        self.exit_code = EXIT_RESTART
         self._stop.set()
 
     async def run(self) -> int:
@@ -154,6 +194,7 @@ class Daemon:
             StoreUnavailable: the database fails at the start.
         """
         await self._delivery.recover()
+        await self._db.write(self._tell_back)
         heads = await self._db.read(lanes.runnable)
         async with asyncio.TaskGroup() as group:
             self._delivery.bind(group)
@@ -162,15 +203,23 @@ class Daemon:
                 group.create_task(self._open_gate(group), name="gate"),
                 group.create_task(self._tick(), name="ticker"),
                 group.create_task(self._cleaner.run(), name="cleaner"),
+                group.create_task(_feed_watchdog(), name="watchdog"),
             ]
-            adapters = group.create_task(self._supervisor.run(), name="supervisor")
+            doors = [
+                group.create_task(self._supervisor.run(), name="supervisor"),
+                group.create_task(self.control.run(), name="control"),
+            ]
             for head in heads:
                 self._queue.kick(head)
             sdnotify.notify("READY=1")
             log.info("daemon.started", open_lanes=len(heads))
             await self._stop.wait()
-            await self._shut_down(adapters, background)
-        return EXIT_OK
+            await self._shut_down(doors, background)
+        return self.exit_code
+
+    def _tell_back(self, tx: Tx) -> None:
+        for dest in restarts.take(tx):
+            self._delivery.post_notice(tx, target_of(dest), BACK)
 
     async def _open_gate(self, group: asyncio.TaskGroup) -> None:
         # Not before the agent can chat: a turn that is killed while libraries load has not been tried.
@@ -180,13 +229,15 @@ class Daemon:
         log.info("daemon.serving")
 
     async def _shut_down(
-        self, adapters: "asyncio.Task[None]", background: "list[asyncio.Task[None]]"
+        self, doors: "list[asyncio.Task[None]]", background: "list[asyncio.Task[None]]"
     ) -> None:
+        self._stopping()
         sdnotify.notify("STOPPING=1")
         log.info("daemon.stopping", running=self._queue.running)
         await self._queue.close(self._plan.config.shutdown.drain_s)
         await self._delivery.close(FLUSH_S)
-        await _cancel(adapters)
+        for door in doors:
+            await _cancel(door)
         await self._runtime.aclose()
         await asyncio.wait(background[:1], timeout=10)
         for task in background:
@@ -213,16 +264,26 @@ class Daemon:
             self._stop.set()
 
     def _tools_status(self) -> list[str]:
-        adapters = [
-            f"{name}: {health.trouble or 'online'}" for name, health in self._supervisor.health.items()
-        ]
-        servers = [
-            f"Tools of {state.name}: {state.reason or f'{state.tools} ready'}"
-            if state.status != "connecting"
-            else f"Tools of {state.name}: connecting"
-            for state in self._runtime.status()
-        ]
-        return adapters + servers
+        vitals = self._vitals()
+        adapters = [f"{part.name}: {part.trouble or 'online'}" for part in vitals.adapters]
+        return adapters + [f"Tools of {part.name}: {part.trouble or part.detail}" for part in vitals.tools]
+
+    def _vitals(self) -> Vitals:
+        return Vitals(
+            adapters=tuple(
+                PartHealth(name=name, trouble=health.trouble)
+                for name, health in self._supervisor.health.items()
+            ),
+            tools=tuple(
+                PartHealth(name=state.name, trouble="connecting")
+                if state.status == "connecting"
+                else PartHealth(name=state.name, trouble=state.reason, detail=f"{state.tools} ready")
+                for state in self._runtime.status()
+            ),
+            running=self._queue.running,
+            waiting=self._queue.waiting,
+            stopping=self._stop.is_set(),
+        )
 
 
 async def run_daemon(plan: Plan) -> int:
@@ -235,36 +296,38 @@ async def run_daemon(plan: Plan) -> int:
     folder = plan.config.state_dir
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     database = await open_database(folder / "parley.db")
+    bounds: list[threading.Timer] = []
     try:
         await database.write(lambda tx: schema.migrate(tx, to_ms(utc_now())))
         try:
-            daemon = Daemon(plan, database)
+            daemon = Daemon(plan, database, stopping=lambda: bounds.append(_bound(plan, daemon)))
         except SettingsError as error:
             key, _, why = str(error).partition(": ")
             raise ConfigError([Problem(where=key, what=why, fix="correct it in the configuration")]) from None
-        _on_signals(daemon)
+        on_signals(
+            stop=daemon.stop,
+            hang_up=plan.hang_up or daemon.stop,
+            last_resort=daemon.control.remove_socket,
+        )
         return await daemon.run()
     finally:
         await database.close()
+        for bound in bounds:
+            bound.cancel()
 
 
-def _on_signals(daemon: Daemon) -> None:
-    loop = asyncio.get_running_loop()
-
-    def first(number: int) -> None:
-        log.info("daemon.signal", signal=signal.Signals(number).name)
-        daemon.stop()
-        for each in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(each)
-            signal.signal(each, _at_once)
-
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, first, each)
+def _bound(plan: Plan, daemon: Daemon) -> threading.Timer:
+    return end_within(
+        plan.config.shutdown.drain_s + SETTLE_S, lambda: daemon.exit_code, daemon.control.remove_socket
+    )
 
 
-def _at_once(number: int, _frame: object) -> None:
-    # The store needs no farewell: what was committed is safe, what was not was never acknowledged.
-    os._exit(128 + number)
+async def _feed_watchdog() -> None:
+    """Tell systemd that the event loop turns, for as long as it waits for that."""
+    every_s = sdnotify.watchdog_s()
+    while every_s is not None:
+        sdnotify.notify("WATCHDOG=1")
+        await asyncio.sleep(every_s)
 
 
 async def _cancel(task: "asyncio.Task[None]") -> None:

@@ -19,6 +19,12 @@ class Platforms:
         """Know an adapter, before it is connected."""
         self._known.append(adapter)
 
+    def remove(self, adapter: Adapter) -> None:
+        """Forget an adapter that is no more."""
+        self._known.remove(adapter)
+        if self._online.get((adapter.platform, adapter.account)) is adapter:
+            del self._online[adapter.platform, adapter.account]
+
     def connected(self, adapter: Adapter) -> None:
         """Its account is known by now."""
         self._online[adapter.platform, adapter.account] = adapter

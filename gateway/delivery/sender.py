@@ -19,7 +19,7 @@ from gateway.delivery.ledger import Ledger
 from gateway.delivery.outcomes import Outcome, Refused, Sent, judge
 from gateway.delivery.platforms import Platforms
 from gateway.document import Document, parse
-from gateway.errors import OutcomeUnknown, SendError, StoreUnavailable
+from gateway.errors import NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
 from gateway.messages import Target
 from gateway.store import outbox
@@ -67,6 +67,10 @@ class Delivery:
     def register(self, adapter: Adapter) -> None:
         """Know an adapter and what it can show, before it is connected."""
         self._platforms.add(adapter)
+
+    def unregister(self, adapter: Adapter) -> None:
+        """The adapter is no more; what is for its account waits for the next one."""
+        self._platforms.remove(adapter)
 
     def bind(self, group: asyncio.TaskGroup) -> None:
         """Set the task group in which workers run."""
@@ -159,7 +163,7 @@ class Delivery:
 
     async def _work(self, dest: str, worker: _Worker) -> None:
         try:
-            while not self._closing:
+            while not self._closing and self._platforms.online(target_of(dest)) is not None:
                 worker.woken.clear()
                 item = await self._stored(lambda tx: self._ledger.claim(tx, dest))
                 while isinstance(item, Claimed):
@@ -209,7 +213,8 @@ class Delivery:
 
     async def _try(self, item: Claimed) -> Outcome:
         adapter = self._platforms.online(item.message.target)
-        assert adapter is not None  # a worker runs for connected accounts only
+        if adapter is None:  # it left after the row was claimed
+            return judge(NotSent("nobody is there to show it"), item, self.capabilities(item.message.target))
         try:
             return await self._send(adapter, item)
         except SendError as error:

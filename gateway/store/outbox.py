@@ -18,6 +18,10 @@ from gateway.store.tx import Row, Tx
 
 Kind = Literal["text", "card", "notice", "edit"]
 
+SENT_AGAIN, DROPPED = "sent again by the operator", "dropped by the operator"
+REPLACED = f"('superseded', 'unknown, sent again', '{SENT_AGAIN}', '{DROPPED}')"
+"""What `failed` rows say that are no dead letters: something newer took their place, or somebody let them go."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
@@ -272,6 +276,27 @@ def unknown(tx: Tx, dest: str) -> list[tuple[int, OutboundMessage, Kind, int | N
 def again(tx: Tx, row_id: int) -> None:
     """An unknown row is shown once more by a row of its own: it is settled."""
     tx.run("UPDATE outbox SET state = 'failed', error = 'unknown, sent again' WHERE id = :id", id=row_id)
+
+
+def letter(tx: Tx, row_id: int) -> tuple[OutboundMessage, Kind, int | None, int | None] | None:
+    """A row that failed or may not have arrived, as (message, kind, turn id, request id); None for any other."""
+    row = tx.row(
+        "SELECT * FROM outbox WHERE id = :id AND state IN ('failed', 'unknown') AND kind != 'edit'", id=row_id
+    )
+    return (_message(row), row["kind"], row["turn_id"], row["request_id"]) if row else None
+
+
+def close_letter(tx: Tx, row_id: int, why: str) -> bool:
+    """Settle such a row for good; False if it is none, or was closed before."""
+    return (
+        tx.run(
+            "UPDATE outbox SET state = 'failed', error = :why WHERE id = :id AND kind != 'edit'"
+            f" AND (state = 'unknown' OR state = 'failed' AND COALESCE(error, '') NOT IN {REPLACED})",
+            why=why,
+            id=row_id,
+        )
+        == 1
+    )
 
 
 def cards_of(tx: Tx, request_id: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Literal
 from gateway.document import from_json
 from gateway.document.plain import plain
 from gateway.store.lanes import OPEN_STATES
-from gateway.store.retention import REPLACED
+from gateway.store.outbox import REPLACED
 from gateway.store.tx import Row, Tx
 
 EXCERPT = 200

@@ -5,10 +5,8 @@ sent, and nothing these refer to. Every function returns how many rows it remove
 """
 
 from gateway.store.lanes import OPEN_STATES
+from gateway.store.outbox import REPLACED
 from gateway.store.tx import Tx
-
-# What `failed` rows say that are no dead letters: something newer took their place.
-REPLACED = "('superseded', 'unknown, sent again', 'dropped by the operator', 'sent again by the operator')"
 
 
 def forget_inbox(tx: Tx, before_ms: int, most: int) -> int:

@@ -11,6 +11,7 @@ import fcntl
 import sqlite3
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from contextvars import Context
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,7 +96,10 @@ class _HopConnection(aiosqlite.Connection):
 class Database:
     """The open database: `write` for transactions, `read` for queries. Made by `open_database`."""
 
-    def __init__(self, writer: _HopConnection, readers: list[_HopConnection], lock: IO[str] | None) -> None:
+    def __init__(
+        self, path: Path, writer: _HopConnection, readers: list[_HopConnection], lock: IO[str] | None
+    ) -> None:
+        self._path = path
         self._writer = writer
         self._readers = readers
         self._next_reader = 0
@@ -134,6 +138,11 @@ class Database:
             return await reader.hop(lambda conn: work(SqliteTx(conn)))
         except sqlite3.DatabaseError as error:
             raise StoreUnavailable(_explain(error)) from error
+
+    def size_bytes(self) -> int:
+        """The database on disk, with its write-ahead log."""
+        files = (self._path, self._path.with_name(self._path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     async def close(self) -> None:
         """Finish what is queued, then close and give the process lock back."""
@@ -242,7 +251,24 @@ async def open_database(path: Path, *, readers: int = 2) -> Database:
             await connection.close()
         lock.close()
         raise StoreUnavailable(f"{path}: {_explain(error)}") from error
-    return Database(writer, opened[1:], lock)
+    return Database(path, writer, opened[1:], lock)
+
+
+def look(path: Path, work: Work[T]) -> T:
+    """Run queries on a database that no daemon serves now, changing nothing; blocks.
+
+    Raises:
+        StoreUnavailable: there is none, or it cannot be read.
+    """
+    if not path.exists():
+        raise StoreUnavailable(f"there is no database at {path}")
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=1.0)) as conn:
+            conn.row_factory = sqlite3.Row
+            conn.execute("PRAGMA query_only=1")
+            return work(SqliteTx(conn))
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"{path}: {_explain(error)}") from error
 
 
 async def _connect(path: Path, pragmas: tuple[str, ...]) -> _HopConnection:
