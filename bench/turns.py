@@ -1,4 +1,4 @@
-"""What one turn costs: latency, CPU, memory and start, for the bare bot and for Parley, interleaved in one run.
+"""What one turn costs: latency, CPU, memory and start, for the bare bot and for Parley, side by side in one run.
 
 Latency is from the moment a message is available to a poll to the moment the answer's sendMessage arrives; the
 model answers at once. The simulators run in this process, whose CPU is not counted.
@@ -7,10 +7,11 @@ model answers at once. The simulators run in this process, whose CPU is not coun
 import asyncio
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import Self
 
 from bench.contestants import Contestant, Running, bare, parley, parley_demo
 from tests.simulators.model import ModelSimulator
@@ -38,35 +39,41 @@ class Figures:
 
 
 async def measure(rounds: int = 2) -> dict[str, Figures]:
-    """Run all contestants `rounds` times in turn; returns figures by name."""
-    figures: dict[str, Figures] = {}
-    async with ModelSimulator() as model:
-        for number in range(rounds):
-            with tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
-                for make in (bare, parley):
-                    await _round(make, model.base_url, Path(folder), figures)
-                if number == 0:
-                    await _demo_round(Path(folder), figures)
+    """Both contestants run side by side and are asked in turn, so that a busy moment meets both; by name."""
+    async with ModelSimulator() as model, TelegramSimulator() as low, TelegramSimulator() as high:
+        with tempfile.TemporaryDirectory(prefix="parley-bench-") as name:
+            folder = Path(name)
+            figures: dict[str, Figures] = {}
+            await _demo_round(folder, figures)
+            async with (
+                _Course(low, bare(low.url, model.base_url, low.token), folder / "log") as floor,
+                _Course(
+                    high, parley(high.url, model.base_url, high.token, folder / "state"), folder / "log"
+                ) as ours,
+            ):
+                for course in (floor, ours):
+                    found = figures[course.name] = Figures()
+                    found.start_s.append(course.start_s)
+                    found.idle_mb.append(course.running.rss_mb())
+                for _ in range(rounds):
+                    await _round((floor, ours), figures)
+                for course in (floor, ours):
+                    await course.sessions()
+                    figures[course.name].after_sessions_mb.append(course.running.rss_mb())
+                    figures[course.name].refused = sum(course.sim.refusals.values())
     return figures
 
 
-async def _round(make: object, model_base: str, folder: Path, figures: dict[str, Figures]) -> None:
-    async with TelegramSimulator() as sim:
-        if make is bare:
-            contestant = bare(sim.url, model_base, sim.token)
-        else:
-            contestant = parley(sim.url, model_base, sim.token, folder / "state")
-        found = figures.setdefault(contestant.name, Figures())
-        async with _Course(sim, contestant, folder / "log") as course:
-            found.start_s.append(course.start_s)
-            found.idle_mb.append(course.running.rss_mb())
-            found.one_ms += await course.one_chat()
-            before = course.running.cpu_s()
-            found.fifty_ms += await course.many_chats()
-            found.cpu_per_1000_s.append((course.running.cpu_s() - before) * 1000 / (CHATS * TURNS_PER_CHAT))
-            await course.sessions()
-            found.after_sessions_mb.append(course.running.rss_mb())
-            found.refused += sum(sim.refusals.values())
+async def _round(courses: "tuple[_Course, ...]", figures: dict[str, Figures]) -> None:
+    talks = [course.one_chat() for course in courses]
+    for _ in range(ONE_CHAT_TURNS):
+        for course, talk in zip(courses, talks, strict=True):
+            figures[course.name].one_ms.append(await anext(talk))
+    for course in courses:
+        before = course.running.cpu_s()
+        found = figures[course.name]
+        found.fifty_ms += await course.many_chats()
+        found.cpu_per_1000_s.append((course.running.cpu_s() - before) * 1000 / (CHATS * TURNS_PER_CHAT))
 
 
 async def _demo_round(folder: Path, figures: dict[str, Figures]) -> None:
@@ -82,20 +89,21 @@ class _Course:
     """One contestant, started, with a first answer given."""
 
     def __init__(self, sim: TelegramSimulator, contestant: Contestant, log: Path) -> None:
-        self._sim = sim
+        self.sim = sim
+        self.name = contestant.name
         self._contestant = contestant
         self._log = log
         self._next_user = 10_000
         self.start_s = 0.0
         self.running: Running
 
-    async def __aenter__(self) -> "_Course":
+    async def __aenter__(self) -> Self:
         first = self._person()
-        self._sim.say(first, "first")
+        self.sim.say(first, "first")
         began = monotonic()
         self.running = await Running.start(self._contestant, self._log)
         try:
-            await self._sim.wait_for_replies(first, 1, WAIT_S)
+            await self.sim.wait_for_replies(first, 1, WAIT_S)
             self.start_s = monotonic() - began
             await asyncio.sleep(2)
         except BaseException:
@@ -107,9 +115,13 @@ class _Course:
     async def __aexit__(self, *_: object) -> None:
         await self.running.stop()
 
-    async def one_chat(self) -> list[float]:
-        """Latencies in ms of one message after the other in one chat."""
-        return await self._talk(self._person(), ONE_CHAT_TURNS)
+    async def one_chat(self) -> AsyncIterator[float]:
+        """Latencies in ms of one message after the other in one chat, each sent when it is asked for."""
+        user = self._person()
+        number = 0
+        while True:
+            yield await self._turn(user, number)
+            number += 1
 
     async def many_chats(self) -> list[float]:
         """Latencies in ms of many chats at once, each with one message after the other."""
@@ -123,16 +135,16 @@ class _Course:
             await asyncio.gather(*[self._talk(user, 1) for user in group])
 
     async def _talk(self, user: User, turns: int) -> list[float]:
-        waits = []
-        for number in range(turns):
-            said = self._sim.say(user, f"message {number}")
-            replies = await self._sim.wait_for_replies(user, number + 1, WAIT_S)
-            waits.append((replies[-1].at_s - said.at_s) * 1000)
-        return waits
+        return [await self._turn(user, number) for number in range(turns)]
+
+    async def _turn(self, user: User, number: int) -> float:
+        said = self.sim.say(user, f"message {number}")
+        replies = await self.sim.wait_for_replies(user, number + 1, WAIT_S)
+        return (replies[-1].at_s - said.at_s) * 1000
 
     def _person(self) -> User:
         self._next_user += 1
-        return self._sim.add_user(self._next_user)
+        return self.sim.add_user(self._next_user)
 
 
 def table(figures: dict[str, Figures]) -> str:
