@@ -131,6 +131,7 @@ class OutboundMessage:
 
     `buttons` are rows of buttons. `reply_to` is best effort: if that message is gone, send without it.
     `plain`: without any formatting, after the platform refused it. `idem_key` is equal for every try.
+    `growing`: more of it follows by edits, the last of which is not growing any more.
     """
 
     target: Target
@@ -139,6 +140,7 @@ class OutboundMessage:
     buttons: tuple[tuple[Button, ...], ...] = ()
     reply_to: str | None = None
     plain: bool = False
+    growing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from adapters.memory.settings import MemorySettings
-from gateway.adapter import Capabilities, Inbox
+from gateway.adapter import Capabilities, Inbox, Reaction
 from gateway.document import Document
 from gateway.document.plain import plain
 from gateway.errors import AccessRefused, AdapterError, ConnectionLost, MessageRejected, SendError
@@ -87,6 +87,8 @@ class MemoryAdapter:
         self._ids = itertools.count(1)
         self._change = asyncio.Event()
         self.typing: list[Target] = []
+        self.drafts: list[tuple[int, OutboundMessage]] = []
+        self.reactions: dict[str, list[Reaction]] = {}
         self.connections = 0
 
     @property
@@ -115,6 +117,8 @@ class MemoryAdapter:
             send_gap_s=asked.send_gap_s,
             idempotency=asked.idempotency,
             idempotency_window_s=asked.idempotency_window_s,
+            streaming=asked.streaming,
+            typing_gap_s=asked.typing_gap_s,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -169,6 +173,20 @@ class MemoryAdapter:
     async def show_typing(self, target: Target) -> None:
         """Record it in `typing`."""
         self.typing.append(target)
+        self._tell()
+
+    async def stream(self, stream_id: int, message: OutboundMessage) -> None:
+        """Record it in `drafts`, where the settings say that there is such a thing."""
+        if not self._settings.drafts:
+            raise MessageRejected("this platform shows no drafts")
+        self._check_size(message, self._settings.limit)
+        self._raise_fault()
+        self.drafts.append((stream_id, message))
+        self._tell()
+
+    async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
+        """Record it in `reactions`, by message, oldest first."""
+        self.reactions.setdefault(message_id, []).append(reaction)
         self._tell()
 
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
@@ -250,6 +268,10 @@ class MemoryAdapter:
     async def wait_received(self) -> None:
         """Return when everything said so far is stored."""
         await self.wait_until(lambda: not self._inbound)
+
+    def _raise_fault(self) -> None:
+        if self._faults:
+            raise self._faults.popleft().error
 
     def _check_size(self, message: OutboundMessage, limit: int) -> None:
         size = measure(message.body)

@@ -21,6 +21,9 @@ class MemorySettings(BaseModel):
     send_gap_s: float = 0.0
     idempotency: Literal["key", "lookup", "none"] = "none"
     idempotency_window_s: float = 0.0
+    streaming: bool = False
+    drafts: bool = False  # a reply that is being written is shown in a way of its own
+    typing_gap_s: float = 4.5
 
     @property
     def enabled(self) -> bool:

@@ -15,7 +15,7 @@ from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, PlainAgain, Re
 from gateway.delivery.platforms import Platforms
 from gateway.document import Document, text_document
 from gateway.messages import Target
-from gateway.store import moves, outbox
+from gateway.store import moves, outbox, previews
 from gateway.store.outbox import Claimed, Draft, Kind, NotYet, dest_of, target_of
 from gateway.store.tx import Tx
 
@@ -44,14 +44,14 @@ class Ledger:
     ) -> None:
         self._platforms = platforms
         self.new_key = new_key
-        self._wake = wake
+        self.wake = wake
         self._max_age_s = max_age_s
         self._clock = clock
 
     def post(self, tx: Tx, draft: Draft) -> int | None:
         """Queue a draft; it goes out after the commit. None: its part is there already."""
         dest = outbox.resolved(tx, dest_of(draft.target))
-        tx.after_commit(lambda: self._wake(dest))
+        tx.after_commit(lambda: self.wake(dest))
         return outbox.add(tx, draft, self.now_ms())
 
     def post_notice(
@@ -81,7 +81,7 @@ class Ledger:
     def claim(self, tx: Tx, dest: str) -> Claimed | NotYet | None:
         """Take the destination's next row, `sending` from now on; one that has moved is woken under its new name."""
         if (moved := outbox.resolved(tx, dest)) != dest:
-            tx.after_commit(lambda: self._wake(moved))
+            tx.after_commit(lambda: self.wake(moved))
             return None
         return outbox.claim(tx, dest, self.now_ms(), max_age_ms=int(self._max_age_s * 1000))
 
@@ -100,6 +100,8 @@ class Ledger:
         """Write down how a try ended."""
         now_ms = self.now_ms()
         match outcome:
+            case Sent(message_id=str() as message_id) if item.message.growing:
+                previews.shown(tx, item.id, message_id, now_ms)
             case Sent():
                 outbox.settle(tx, item.id, state="sent", platform_msg_id=outcome.message_id, now_ms=now_ms)
             case Again():
@@ -108,8 +110,13 @@ class Ledger:
                 log.warning("delivery.markup_refused", row=item.id, turn=item.turn_id)
                 outbox.strip_markup(tx, item.id)
             case Anew():
-                outbox.send_anew(tx, item.id)
+                if outcome.rest is None:
+                    outbox.send_anew(tx, item.id)
+                else:
+                    previews.send_rest(tx, item.id, outcome.rest, self.new_key())
             case Unknown():
+                if item.message.growing:  # which may have been more than the row was made with
+                    previews.write(tx, item.id, item.message.body)
                 self._mark_unknown(tx, item.id, dest, item.kind, item.turn_id, outcome.error)
             case Refused():
                 log.warning("delivery.refused", row=item.id, turn=item.turn_id, reason=outcome.error)
@@ -129,7 +136,7 @@ class Ledger:
         """A chat goes by another id from now on: conversations and what is to be sent go with it."""
         log.warning("delivery.chat_moved", platform=old.platform, chat=old.chat_id, moved_to=new_id)
         for dest in moves.move_chat(tx, old, new_id):
-            tx.after_commit(partial(self._wake, dest))
+            tx.after_commit(partial(self.wake, dest))
 
     def now_ms(self) -> int:
         """The time as the outbox keeps it."""
@@ -137,7 +144,7 @@ class Ledger:
 
     def _tell_refused(self, tx: Tx, item: Claimed) -> None:
         target = item.message.target
-        if item.kind == "text":
+        if item.kind == "text" and not item.message.growing:  # its last text may pass
             self.post_notice(tx, target, PART_REFUSED, turn_id=item.turn_id, part="notice:refused")
         if item.kind == "card":
             self.post_notice(tx, target, CARD_REFUSED)

@@ -6,6 +6,7 @@ from tenacity import wait_random_exponential
 from tenacity.wait import wait_base
 
 from gateway.adapter import Capabilities
+from gateway.document import Document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, RateLimited, SendError, TargetGone
 from gateway.store.outbox import Claimed
 
@@ -36,7 +37,9 @@ class PlainAgain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anew:
-    """The message to edit is no more: send the content as a new one."""
+    """The message to edit is no more: send the content as a new one; `rest`: only what was not shown before."""
+
+    rest: Document | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,6 @@ def _unknown(text: str, row: Claimed, capabilities: Capabilities) -> Outcome:
 def _rejected(error: MessageRejected, row: Claimed) -> Outcome:
     if error.markup and not row.message.plain:
         return PlainAgain()
-    if row.edits is not None and row.message.buttons:
+    if row.ends_stream or (row.edits is not None and row.message.buttons):
         return Anew()
     return Refused(error=str(error))

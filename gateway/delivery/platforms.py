@@ -33,6 +33,12 @@ class Platforms:
         """The adapter that can send to a target; None as long as none was connected."""
         return self._online.get((target.platform, target.account))
 
+    def place(self, chat: str) -> Target | None:
+        """A chat named `platform:chat id`, as the platform's first connected account reaches it."""
+        platform, _, chat_id = chat.partition(":")
+        account = next((account for name, account in self._online if name == platform), None)
+        return None if account is None else Target(platform=platform, account=account, chat_id=chat_id)
+
     def capabilities(self, target: Target) -> Capabilities:
         """What the platform of a target can show."""
         adapter = self.online(target)

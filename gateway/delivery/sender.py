@@ -1,10 +1,12 @@
 """Sends what is in the outbox: one worker per destination that has something to send, none for the others.
 
-A worker claims a row (`sending`, committed), sends it, settles it and claims the next in one transaction. A chat
-that must wait holds up no other. What a dead process left in `sending` is settled first, at the start.
+A worker claims a row (`sending`, committed), sends it, settles it and claims the next in one transaction; when no
+row is due it shows more of a reply that is being written. A chat that must wait holds up no other. What a dead
+process left in `sending` is settled first, at the start.
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,14 +18,18 @@ from gateway.adapter import Adapter, Capabilities, EditsMessages, LooksUpSent
 from gateway.chunking import split
 from gateway.clock import Clock, utc_now
 from gateway.delivery.ledger import Ledger
-from gateway.delivery.outcomes import Outcome, Refused, Sent, judge
+from gateway.delivery.live import Live, Opening, Wait
+from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, Refused, Sent, Unknown, judge
+from gateway.delivery.pacing import Pauses
 from gateway.delivery.platforms import Platforms
-from gateway.document import Document, parse
+from gateway.delivery.presence import Presence
+from gateway.delivery.stream import Place, Stream
+from gateway.document import Document
 from gateway.errors import NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
 from gateway.messages import Target
-from gateway.store import outbox
-from gateway.store.outbox import Claimed, Draft, NotYet, target_of
+from gateway.store import outbox, previews
+from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.sqlite import Database, Work
 from gateway.store.tx import Tx
 
@@ -32,9 +38,6 @@ T = TypeVar("T")
 
 # Until a disk that is full or away is tried again.
 STORE_RETRY_S = 2.0
-
-# Above this size parsing and splitting leave the event loop's thread.
-INLINE_CHARS = 20_000
 
 
 @dataclass(slots=True)
@@ -52,13 +55,20 @@ class Delivery:
         *,
         new_key: Callable[[], str],
         max_age_s: float = 86_400,
+        reactions: bool = False,
         clock: Clock = utc_now,
+        now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._db = database
         self._platforms = Platforms()
         self._ledger = Ledger(
             self._platforms, new_key=new_key, wake=self.wake, max_age_s=max_age_s, clock=clock
         )
+        self._pauses = Pauses()
+        self._live = Live(
+            self._platforms, self._ledger, self._pauses, write=self._stored, nudge=self._nudge, now_s=now_s
+        )
+        self._reactions = reactions
         self._workers: dict[str, _Worker] = {}
         self._group: asyncio.TaskGroup | None = None
         self._closing = False
@@ -84,26 +94,41 @@ class Delivery:
         except StoreUnavailable as error:  # each of them is woken by its next message all the same
             log.error("delivery.open_not_read", platform=adapter.platform, reason=str(error))
             return
-        for dest in dests:
+        for dest in (*dests, *self._live.dests):
             self.wake(dest)
+
+    def place(self, chat: str) -> Target | None:
+        """A chat named `platform:chat id`; None as long as none of its accounts is connected."""
+        return self._platforms.place(chat)
 
     def capabilities(self, target: Target) -> Capabilities:
         """What the platform of a target can show."""
         return self._platforms.capabilities(target)
-
-    async def compose(self, target: Target, markdown: str) -> tuple[Document, ...]:
-        """A reply's Markdown as pieces that fit the target's limit, in order; nothing visible, no piece."""
-        if len(markdown) <= INLINE_CHARS:
-            return self._compose(target, markdown)
-        return await asyncio.to_thread(self._compose, target, markdown)
 
     def cut(self, target: Target, body: Document) -> tuple[Document, ...]:
         """A document as pieces that fit the target's limit, in order."""
         capabilities = self.capabilities(target)
         return split(body, capabilities.measure, capabilities.limit)
 
-    def _compose(self, target: Target, markdown: str) -> tuple[Document, ...]:
-        return self.cut(target, parse(markdown))
+    def stream(self, place: Place) -> Stream:
+        """A response that begins now."""
+        return Stream(place, self._live, self._ledger, lambda: self.capabilities(place.target))
+
+    def presence(self, target: Target, message_id: str | None) -> Presence:
+        """What a chat sees of a turn that begins to run, beside its words."""
+        return Presence(
+            target,
+            message_id if self._reactions else None,
+            adapter=self._platforms.online(target),
+            typing_gap_s=self.capabilities(target).typing_gap_s,
+            is_silent=lambda: self._is_silent(dest_of(target)),
+            group=self._group,
+        )
+
+    def _is_silent(self, dest: str) -> bool:
+        """Whether a typing mark is needless or unwelcome: words appear, or the platform asked to wait."""
+        paused = self._pauses.until(dest, self._ledger.now_ms()) is not None
+        return self._closing or paused or self._live.grows_in(dest)
 
     def post(self, tx: Tx, draft: Draft) -> int | None:
         """Queue a draft in the caller's transaction; it goes out after the commit. None: its part is there already."""
@@ -126,6 +151,11 @@ class Delivery:
         """A chat goes by another id from now on: conversations and what is to be sent go with it."""
         self._ledger.move_chat(tx, old, new_id)
 
+    def let_stand(self, tx: Tx, turn_id: int) -> None:
+        """No more comes of what this turn has shown: it stands as it is."""
+        for row in previews.of_turn(tx, turn_id):
+            previews.finish(tx, row.id, None, self._ledger.now_ms())
+
     def draft_key(self) -> str:
         """A new idempotency key (at most 25 characters, as Discord's nonce takes)."""
         return self._ledger.new_key()
@@ -140,6 +170,10 @@ class Delivery:
             return
         worker = self._workers[dest] = _Worker()
         worker.task = self._group.create_task(self._work(dest, worker), name="delivery.worker")
+
+    def _nudge(self, dest: str) -> None:
+        if (worker := self._workers.get(dest)) is not None:
+            worker.woken.set()
 
     async def recover(self) -> None:
         """Settle what a dead process left in `sending`; call before any worker runs."""
@@ -162,15 +196,21 @@ class Delivery:
                 task.cancel()
 
     async def _work(self, dest: str, worker: _Worker) -> None:
+        claim: Opening | None = None
         try:
             while not self._closing and self._platforms.online(target_of(dest)) is not None:
                 worker.woken.clear()
-                item = await self._stored(lambda tx: self._ledger.claim(tx, dest))
-                while isinstance(item, Claimed):
-                    outcome = await self._try(item)
-                    item = await self._stored(self._settling(dest, item, outcome))
-                if isinstance(item, NotYet):
-                    await self._pause(worker, item.at_ms)
+                found = await self._send_rows(dest, claim or (lambda tx: self._ledger.claim(tx, dest)))
+                claim = None
+                until_ms = found.at_ms if found else self._pauses.until(dest, self._ledger.now_ms())
+                if until_ms is not None:
+                    await self._pause(worker, until_ms)
+                    continue
+                more = await self._live.show_more(dest)
+                if isinstance(more, Wait):
+                    await _rest(worker, more.seconds)
+                elif more is not None:
+                    claim = more
                 elif not worker.woken.is_set():
                     return
         except StoreUnavailable as error:
@@ -181,6 +221,30 @@ class Delivery:
         finally:
             del self._workers[dest]
             self.pulse.beat()
+
+    async def _send_rows(self, dest: str, claim: Opening) -> NotYet | None:
+        """Send all that is due; returns when the next row is, None if there is none."""
+        item = await self._stored(claim)
+        while isinstance(item, Claimed):
+            sent = await self._live.newest(item)
+            outcome = await self._try(sent)
+            item = await self._stored(self._settling(dest, sent, outcome))
+            self._note(dest, sent, outcome)
+        return item
+
+    def _note(self, dest: str, item: Claimed, outcome: Outcome) -> None:
+        """Tell those who keep no rows what became of one."""
+        match outcome:
+            case Again(whole_chat=True):
+                self._pauses.add(dest, self._ledger.now_ms() + int(outcome.wait_s * 1000))
+            case Sent(message_id=str() as message_id) if item.message.growing:
+                self._live.sent(item, message_id)
+            case Unknown() | Refused() | Gone() if item.message.growing:
+                self._live.unsent(item, is_unknown=isinstance(outcome, Unknown))
+            case Sent() | Refused() | Gone():
+                self._live.forget(item.id)
+            case _:
+                pass
 
     async def _stored(self, work: Work[T]) -> T:
         """Write, however long the disk takes: what was shown has to be marked, or nobody would know it was."""
@@ -218,11 +282,15 @@ class Delivery:
         try:
             return await self._send(adapter, item)
         except SendError as error:
-            return judge(error, item, adapter.capabilities)
+            outcome = judge(error, item, adapter.capabilities)
         except Exception as error:
             # An adapter's bug: what it did before it broke nobody knows, and others must go on.
             log.exception("delivery.adapter_failed", platform=adapter.platform)
             return judge(OutcomeUnknown(type(error).__name__), item, adapter.capabilities)
+        if isinstance(outcome, Anew) and item.ends_stream:
+            rest = await self._live.rest_of(item)
+            return Sent(message_id=None) if rest is None else Anew(rest=rest)
+        return outcome
 
     async def _send(self, adapter: Adapter, item: Claimed) -> Outcome:
         if item.edits is not None:
@@ -236,3 +304,11 @@ class Delivery:
                 return Sent(message_id=found.message_id)
         receipt = await adapter.send(item.message)
         return Sent(message_id=receipt.message_id)
+
+
+async def _rest(worker: _Worker, seconds: float | None) -> None:
+    """Until somebody wakes the worker, at most so long."""
+    if seconds == 0 or worker.woken.is_set():
+        return
+    with suppress(TimeoutError):
+        await asyncio.wait_for(worker.woken.wait(), seconds)

@@ -5,7 +5,8 @@
        └──── retry ──────┼
                          └──▶ unknown  (no answer: maybe shown, maybe not)
 
-`sending` is committed before the request goes out, so a crash in between is seen afterwards.
+`sending` is committed before the request goes out, so a crash in between is seen afterwards. Rows of a reply that
+is still being written have one more state, see `previews`.
 """
 
 import json
@@ -29,6 +30,7 @@ class Draft:
 
     `part` names it within its turn, so that it can only be put there once. `request_id`: a card that shows this
     request. `edits`: the outbox row whose message this one replaces (newer edits supersede unsent older ones).
+    `growing`: its text is not the last, see `previews`.
     """
 
     target: Target
@@ -41,11 +43,15 @@ class Draft:
     part: str | None = None
     request_id: int | None = None
     edits: int | None = None
+    growing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A row in state `sending`: `message` is what to show; `edits` the platform id of the message to replace."""
+    """A row in state `sending`: `message` is what to show; `edits` the platform id of the message to replace.
+
+    `ends_stream`: that message is the row's own, which was shown before its text was complete.
+    """
 
     id: int
     kind: Kind
@@ -53,6 +59,7 @@ class Claimed:
     attempts: int
     turn_id: int | None
     edits: str | None = None
+    ends_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +105,9 @@ def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
             edits=draft.edits,
         )
     row = tx.row(
-        "INSERT INTO outbox (dest, dest_seq, turn_id, part, kind, payload, idem_key, request_id, edits, state,"
-        " created_at) VALUES (:dest, :seq, :turn, :part, :kind, :payload, :key, :request, :edits, 'queued', :now)"
+        "INSERT INTO outbox (dest, dest_seq, turn_id, part, kind, payload, preview, idem_key, request_id, edits, state,"
+        " created_at) VALUES (:dest, :seq, :turn, :part, :kind, :payload, :preview, :key, :request, :edits,"
+        " 'queued', :now)"
         " ON CONFLICT (turn_id, part) DO NOTHING RETURNING id",
         dest=dest,
         seq=place["seq"],
@@ -107,6 +115,7 @@ def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
         part=draft.part,
         kind=draft.kind,
         payload=_payload(draft),
+        preview="growing" if draft.growing else None,
         key=draft.idem_key,
         request=draft.request_id,
         edits=draft.edits,
@@ -150,7 +159,8 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
             message=_message(row),
             attempts=row["attempts"] + 1,
             turn_id=row["turn_id"],
-            edits=row["edits_msg_id"] if row["edits"] is not None else None,
+            edits=row["platform_msg_id"] if row["edits"] is None else row["edits_msg_id"],
+            ends_stream=row["platform_msg_id"] is not None,
         )
     return None
 
@@ -243,8 +253,14 @@ def mark_back(tx: Tx, target: Target) -> None:
 
 
 def interrupted(tx: Tx) -> list[tuple[int, str, Kind, int | None]]:
-    """Rows left in `sending` by a process that is no more, as (id, dest, kind, turn id)."""
-    rows = tx.rows("SELECT id, dest, kind, turn_id FROM outbox WHERE state = 'sending' ORDER BY id")
+    """Rows left in `sending` by a process that is no more, as (id, dest, kind, turn id).
+
+    The last edit of a streamed message is an edit like any other: the same twice shows the same.
+    """
+    rows = tx.rows(
+        "SELECT id, dest, turn_id, CASE WHEN platform_msg_id IS NULL THEN kind ELSE 'edit' END AS kind"
+        " FROM outbox WHERE state = 'sending' ORDER BY id"
+    )
     return [(row["id"], row["dest"], row["kind"], row["turn_id"]) for row in rows]
 
 
@@ -275,7 +291,10 @@ def unknown(tx: Tx, dest: str) -> list[tuple[int, OutboundMessage, Kind, int | N
 
 def again(tx: Tx, row_id: int) -> None:
     """An unknown row is shown once more by a row of its own: it is settled."""
-    tx.run("UPDATE outbox SET state = 'failed', error = 'unknown, sent again' WHERE id = :id", id=row_id)
+    tx.run(
+        "UPDATE outbox SET state = 'failed', error = 'unknown, sent again', preview = NULL WHERE id = :id",
+        id=row_id,
+    )
 
 
 def letter(tx: Tx, row_id: int) -> tuple[OutboundMessage, Kind, int | None, int | None] | None:
@@ -361,4 +380,5 @@ def _message(row: Row) -> OutboundMessage:
         ),
         reply_to=payload["reply_to"],
         plain=payload["plain"],
+        growing=row["preview"] is not None,
     )

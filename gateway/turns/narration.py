@@ -35,20 +35,18 @@ from agent.ports import TurnInput
 from agent.records import total_usage
 from gateway import session_store
 from gateway.clock import Clock, to_ms
-from gateway.delivery import Delivery
-from gateway.document import Document
+from gateway.delivery import Delivery, Ending, Place, Stream
 from gateway.events import EventHub
 from gateway.requests import Desk, Prompt, PromptCall
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
-from gateway.store.outbox import Draft
 from gateway.store.sqlite import Database
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Tx
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
-from gateway.turns.translate import from_record, records_of
+from gateway.turns.translate import attempt_text, from_record, records_of
 
 log = structlog.get_logger()
 
@@ -87,6 +85,8 @@ class Narration:
         self._failure: Failed | None = None
         self._end: asyncio.Future[None] | None = None
         self._freed: Head | None = None
+        self._stream: Stream | None = None
+        self._presence = delivery.presence(claim.target, claim.message_id)
         self.records: list[Record] = list(records_of(claim.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
         self.ear = Ear(claim=claim, journal=self._journal, database=database, delivery=delivery, clock=clock)
@@ -96,6 +96,12 @@ class Narration:
     def failed(self) -> bool:
         """Whether the agent said that it failed."""
         return self._failure is not None
+
+    def show_running(self) -> None:
+        """Let the chat see that an answer is being made."""
+        self._presence.begin()
+        if not self._claim.events:
+            self._presence.mark("seen")
 
     def begin(self, fingerprint: str) -> None:
         """The turn's first words, once: its ids and the agent's name."""
@@ -122,6 +128,8 @@ class Narration:
             case Retracted():
                 self._journal.soon("retract", {"from_idx": self._journal.attempt_from})
                 self._journal.begin_attempt()
+                if self._stream is not None:
+                    self._stream.take_back()
             case Checkpoint():
                 await self._checkpoint(event)
             case Responded():
@@ -182,8 +190,14 @@ class Narration:
             },
         )
 
+        unsaid = self._unsaid()
+
         def work(tx: Tx) -> None:
             turns.add_history(tx, self._claim, closed)
+            if unsaid is not None:
+                unsaid.post(tx)
+            if unsaid is not None or self._claim.events:
+                self._delivery.let_stand(tx, self._claim.turn_id)
             if notice is not None:
                 self._notice(tx, notice)
             if state != "cancelled" and pending.unheard(tx, self._claim.turn_id):
@@ -199,6 +213,7 @@ class Narration:
             )
             ids = {"session": self._claim.session_id, "turn": self._claim.turn_id}
             tx.after_commit(lambda: log.info("turn.finished", **ids, outcome=outcome, ran_ms=ran_ms))
+            tx.after_commit(lambda: self._presence.mark("done" if state == "done" else "failed"))
 
         return self._journal.submit(work)
 
@@ -214,14 +229,21 @@ class Narration:
         await self._journal.commit(work)
 
     def close(self) -> None:
-        """Nothing more is written."""
+        """Nothing more is written or shown."""
         self._journal.close()
+        self._presence.end()
+        if self._stream is not None:
+            self._stream.close()
 
     def _delta(self, event: ThinkingDelta | TextDelta) -> None:
         kind = "thinking" if isinstance(event, ThinkingDelta) else "text"
         if self._first_word is None:
             self._first_word = (self._run_ms(), kind)
         self._journal.soon(kind, {"text": event.text})
+        if kind == "text":
+            if self._stream is None:
+                self._stream = self._new_stream(self._rounds)
+            self._stream.feed(event.text)
 
     async def _checkpoint(self, event: Checkpoint) -> None:
         self._journal.soon(*from_record(event))
@@ -232,13 +254,36 @@ class Narration:
         await self._journal.commit()
 
     async def _responded(self, event: Responded) -> None:
-        round_number = sum(isinstance(record, Responded) for record in self.records) - 1
-        pieces = await self._delivery.compose(self._claim.target, event.text)
+        response, self._stream = self._stream or self._new_stream(self._rounds - 1), None
+        ending = await response.complete(event.text)
         self._journal.soon(*from_record(event))
-        await self._journal.commit(lambda tx: self._queue_reply(tx, event.text, pieces, round_number))
+        await self._journal.commit(lambda tx: self._queue_reply(tx, event.text, ending))
 
-    def _queue_reply(self, tx: Tx, text: str, pieces: tuple[Document, ...], round_number: int) -> None:
-        if not pieces:
+    @property
+    def _rounds(self) -> int:
+        return sum(isinstance(record, Responded) for record in self.records)
+
+    def _new_stream(self, number: int) -> Stream:
+        """The turn's response of this number, which names its messages."""
+        return self._delivery.stream(
+            Place(
+                target=self._claim.target,
+                turn_id=self._claim.turn_id,
+                prefix=f"r{number}",
+                reply_to=self._claim.message_id if number == 0 and self._claim.input.quote else None,
+                is_resumed=bool(self._claim.events),
+            )
+        )
+
+    def _unsaid(self) -> Ending | None:
+        """What was shown of a response that does not come any more, by this run or an earlier one."""
+        if self._stream is not None:
+            return self._stream.abandon()
+        text = attempt_text(self._claim.events)
+        return self._new_stream(self._rounds).abandon(text) if text else None
+
+    def _queue_reply(self, tx: Tx, text: str, ending: Ending) -> None:
+        if ending.is_empty:
             return
         messages.add(
             tx,
@@ -249,20 +294,7 @@ class Narration:
             body=text,
             now_ms=self._now_ms(),
         )
-        for number, piece in enumerate(pieces):
-            first = round_number == 0 and number == 0
-            self._delivery.post(
-                tx,
-                Draft(
-                    target=self._claim.target,
-                    kind="text",
-                    body=piece,
-                    idem_key=self._delivery.draft_key(),
-                    reply_to=self._claim.message_id if first and self._claim.input.quote else None,
-                    turn_id=self._claim.turn_id,
-                    part=f"r{round_number}.{number}",
-                ),
-            )
+        ending.post(tx)
 
     async def _returned(self, event: ToolReturned) -> None:
         self._journal.soon(*from_record(event))

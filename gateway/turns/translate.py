@@ -73,6 +73,20 @@ def records_of(events: tuple[StoredEvent, ...]) -> tuple[Record, ...]:
     return tuple(record for record in map(to_record, events) if record is not None)
 
 
+def attempt_text(events: tuple[StoredEvent, ...]) -> str:
+    """What the model's last attempt had said when its run ended, if its response was not recorded."""
+    parts: list[str] = []
+    for event in reversed(events):
+        match event.kind:
+            case "text":
+                parts.append(json.loads(event.payload)["text"])
+            case "model_response" | "retract":
+                break
+            case "checkpoint" if json.loads(event.payload)["name"] == "A":
+                break
+    return "".join(reversed(parts))
+
+
 def _from_call(call: ToolCall) -> dict[str, Any]:
     return {
         "id": call.id,

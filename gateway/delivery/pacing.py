@@ -1,0 +1,46 @@
+"""When a chat may be asked again: the gaps between edits, and the waits that a platform asked for (pure)."""
+
+from dataclasses import dataclass, field
+
+# From this length on a growing reply is shown ever more rarely: looking at all of it costs time, and as the gaps
+# grow with the text, a stream costs no more than in proportion to how long it lasts.
+UNHURRIED_CHARS = 16_000
+
+_SLOWEST = 16.0
+"""What the gaps grow to, at most, in a chat that keeps asking to wait."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Pace:
+    """The growth edits of one chat; times are seconds of a monotonic clock. `gap_s`: least time between two."""
+
+    gap_s: float
+    due_s: float = 0.0
+    _factor: float = 1.0
+
+    def asked(self, now_s: float, length: int) -> None:
+        """A reply of `length` characters was shown, or tried to be."""
+        self.due_s = now_s + self.gap_s * self._factor * (1 + length / UNHURRIED_CHARS)
+
+    def slow_down(self) -> None:
+        """The platform asked to wait, or was not reached: what is written meanwhile is shown at once later."""
+        self._factor = min(self._factor * 2, _SLOWEST)
+
+
+@dataclass(slots=True)
+class Pauses:
+    """Until when (UTC milliseconds) nothing at all may go to a destination, as far as this process was told."""
+
+    _until: dict[str, int] = field(default_factory=dict)
+
+    def add(self, dest: str, until_ms: int) -> None:
+        """The platform asked to wait."""
+        self._until[dest] = max(until_ms, self._until.get(dest, 0))
+
+    def until(self, dest: str, now_ms: int) -> int | None:
+        """The end of a pause that still lasts."""
+        until_ms = self._until.get(dest)
+        if until_ms is not None and until_ms <= now_ms:
+            del self._until[dest]
+            return None
+        return until_ms
