@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,6 +13,44 @@ from typing import Self
 START_S = 60.0
 LOOK_S = 0.02
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """What a process gets: nothing of the tests' own configuration, and the code beside these tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+    return {**kept, "PYTHONPATH": str(ROOT), "PARLEY_STATE_DIR": str(folder / "state"), **env}
+
+
+async def command(folder: Path, env: Mapping[str, str], *args: str, typed: str = "") -> Ended:
+    """Run one command, such as `parley status`, to its end, in the folder of a daemon; `typed` is its input."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway",
+        *args,
+        cwd=folder,
+        env=environment(folder, env),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        out, err = await asyncio.wait_for(process.communicate(typed.encode()), START_S)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return Ended(code=process.returncode, out=out.decode(), err=err.decode())
 
 
 class DaemonProcess:
@@ -23,10 +62,7 @@ class DaemonProcess:
     def __init__(self, folder: Path, env: Mapping[str, str], *args: str) -> None:
         self.folder = folder
         self.log = folder / "daemon.log"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
-        # The code beside these tests, also where another checkout is installed.
-        kept["PYTHONPATH"] = str(ROOT)
-        self._env = {**kept, "PARLEY_STATE_DIR": str(folder / "state"), **env}
+        self._env = environment(folder, env)
         self._args = args or ("run",)
         self._process: asyncio.subprocess.Process | None = None
 
@@ -45,8 +81,13 @@ class DaemonProcess:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self) -> None:
-        """Start it; returns at once."""
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    async def start(self, *, stderr: int | None = None) -> None:
+        """Start it; returns at once. `stderr`: a descriptor that its log goes to instead."""
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -57,7 +98,7 @@ class DaemonProcess:
                 env=self._env,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
-                stderr=log,
+                stderr=log if stderr is None else stderr,
             )
 
     async def kill(self) -> None:

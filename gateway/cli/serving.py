@@ -147,7 +147,7 @@ def _reloading(path: Path | None, log_level: str | None) -> Callable[[], None]:
             log.error("config.not_reloaded", reason="; ".join(str(problem) for problem in error.problems))
             return
         start_logging(loaded, log_level or loaded.log.level)
-        log.info("config.log_reloaded", level=log_level or loaded.log.level)
+        log.info("config.log_reloaded", shown_from=log_level or loaded.log.level)
 
     return reload
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process import DaemonProcess
+from tests.process import DaemonProcess, Ended, command
 from tests.simulators.model import ModelSimulator
 from tests.simulators.telegram import TelegramSimulator
 
@@ -19,22 +19,27 @@ class Site:
     telegram: TelegramSimulator
     model: ModelSimulator
 
+    @property
+    def env(self) -> dict[str, str]:
+        """What a daemon of this world, and commands beside it, are configured with."""
+        return {
+            "PARLEY_TELEGRAM__TOKEN": self.telegram.token,
+            "PARLEY_TELEGRAM__API_BASE": self.telegram.url,
+            "PARLEY_ACCESS__ALLOW__TELEGRAM": "*",
+            "PARLEY_AGENTS__DEFAULT__MODEL": "sim",
+            "PARLEY_MODELS__SIM__PROVIDER": "openai",
+            "PARLEY_MODELS__SIM__MODEL": "sim",
+            "PARLEY_MODELS__SIM__BASE_URL": self.model.base_url,
+            "PARLEY_MODELS__SIM__API_KEY": "sk-simulated",
+        }
+
     def daemon(self, **env: str) -> DaemonProcess:
         """A daemon of this world, not started; `env` is added to what it needs."""
-        return DaemonProcess(
-            self.folder,
-            {
-                "PARLEY_TELEGRAM__TOKEN": self.telegram.token,
-                "PARLEY_TELEGRAM__API_BASE": self.telegram.url,
-                "PARLEY_ACCESS__ALLOW__TELEGRAM": "*",
-                "PARLEY_AGENTS__DEFAULT__MODEL": "sim",
-                "PARLEY_MODELS__SIM__PROVIDER": "openai",
-                "PARLEY_MODELS__SIM__MODEL": "sim",
-                "PARLEY_MODELS__SIM__BASE_URL": self.model.base_url,
-                "PARLEY_MODELS__SIM__API_KEY": "sk-simulated",
-                **env,
-            },
-        )
+        return DaemonProcess(self.folder, {**self.env, **env})
+
+    async def command(self, *args: str, typed: str = "") -> Ended:
+        """Run one command beside the daemon to its end."""
+        return await command(self.folder, self.env, *args, typed=typed)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ async def test_deny_is_heard_once_runs_and_no_other_press_does_anything(site: Si
         card = await card_of(site, group)
         data = card.buttons[0][0].callback_data
         site.telegram.press(card, "Once", ada)
-        answer = await said(site, group, "Europe/Vienna\",")
+        answer = await said(site, group, 'Europe/Vienna",')
         assert "datetime" in answer.text
         late = [site.telegram.press_data(card, data, ada), site.telegram.press_data(denied, old_button, ada)]
         await site.telegram.wait_for(lambda: all(press.answered_at_s is not None for press in late), SLOW_S)

@@ -9,11 +9,10 @@ import pytest
 
 from adapters import find_adapters
 from gateway.config import EXIT_BAD_CONFIG, load_config
+from gateway.daemon import EXIT_RESTART
+from gateway.daemon.life import SETTLE_S
 
 UNIT = Path(__file__).parents[2] / "deploy" / "parley.service"
-
-SETTLE_S = 10
-"""What closing the outbox, tool servers and the database may take after the turns."""
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def unit() -> dict[str, list[str]]:
 def test_the_unit_waits_for_ready_and_knows_the_exit_codes(unit):
     assert unit["Type"] == ["notify"]
     assert unit["Restart"] == ["on-failure"]
-    assert unit["RestartForceExitStatus"] == ["75"]
+    assert unit["RestartForceExitStatus"] == [str(EXIT_RESTART)]
     assert unit["RestartPreventExitStatus"] == [str(EXIT_BAD_CONFIG)]
     assert unit["StateDirectory"] == ["parley"]
 
@@ -39,7 +38,8 @@ def test_the_unit_waits_for_ready_and_knows_the_exit_codes(unit):
 def test_a_stop_leaves_running_turns_the_time_they_are_promised(unit):
     drain_s = load_config(path=None, environ={}, sections={}).shutdown.drain_s
 
-    assert float(unit["TimeoutStopSec"][0]) >= drain_s + SETTLE_S
+    assert float(unit["TimeoutStopSec"][0]) == drain_s + SETTLE_S + 5
+    assert float(unit["WatchdogSec"][0]) >= 30
 
 
 @pytest.mark.req("OPS-3", "ACC-4")
