@@ -30,9 +30,10 @@ from agent.providers.demo_texts import LONG_ANSWER, THOUGHT, help_text
 from agent.settings import ModelProfile
 
 _USE = re.compile(
-    r"^(?:[^:\n]{1,80}:\s+)?use\s+(?P<name>\S+)[ \t]*(?P<args>.*)$", re.IGNORECASE | re.MULTILINE
+    r"^(?:\[[^\]\n]{1,120}\]\s+)?use\s+(?P<name>\S+)[ \t]*(?P<args>.*)$", re.IGNORECASE | re.MULTILINE
 )
-"""A call; in a shared session each line carries its speaker's name before it."""
+"""A call; in a shared session each line carries its speaker's mark before it, `[name#id]`."""
+_MARK = re.compile(r"^\[[^\]\n]{1,120}\] ")
 
 _LONGEST_STREAM_S = 4.0
 
@@ -101,7 +102,7 @@ def _length(part: object) -> int:
 
 
 def _talk(asked: str, tools: Sequence[ToolSpec]) -> list[TextPart | ThinkingPart]:
-    wish = asked.rpartition(": ")[2].strip().strip("?!./").lower()
+    wish = _MARK.sub("", asked).strip().strip("?!./").lower()
     if wish in {"help", "start", "hello", "hi", "what can you do"}:
         return [TextPart(content=help_text(tools))]
     if wish.split(" ")[0] == "long":

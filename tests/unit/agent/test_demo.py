@@ -31,7 +31,7 @@ def calls(text: str) -> list[tuple[str, object]]:
     return [(part.tool_name, part.args) for part in parts if isinstance(part, ToolCallPart)]
 
 
-@pytest.mark.parametrize("text", ["help", "Help!", "ada: help", "hi"])
+@pytest.mark.parametrize("text", ["help", "Help!", "[Ada#7] help", "hi"])
 def test_help_names_the_tools_there_are(text: str):
     answer = visible_text(respond(asked(text), TOOLS))
     assert "- `use roll {}`: Does roll" in answer
@@ -45,7 +45,7 @@ def test_help_names_the_tools_there_are(text: str):
         ("use demo/echo", [("demo__echo", "{}")]),
         ("use echo", [("echo", "{}")]),
         ("please\nuse roll {}\nUse `other__echo` {}", [("demo__roll", "{}"), ("other__echo", "{}")]),
-        ('ada: use roll {"half', [("demo__roll", '{"half')]),
+        ('[Ada#7] use roll {"half', [("demo__roll", '{"half')]),
         ("I use roll sometimes", []),
         ("use your head, please", []),
     ],
