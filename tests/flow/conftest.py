@@ -1,6 +1,6 @@
 """Every flow test gets a house of its own; timers and backoffs are made short, so that nobody waits for them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from tenacity import wait_fixed
 
 from adapters.memory.settings import MemorySettings
 from agent.providers import table
+from gateway.adapter import Adapter
 from tests.flow import scripted
 from tests.flow.house import Clock, House, Lab, Platform
 
@@ -38,10 +39,12 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def house_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Open]:
-    """Opens a house with these settings; `platform` is what the memory platform can do."""
+    """Opens a house with these settings; `platform` is what the memory platform can do, `others` more adapters."""
     opened: list[House] = []
 
-    async def open_house(*, platform: dict[str, Any] | None = None, **settings: Any) -> House:
+    async def open_house(
+        *, platform: dict[str, Any] | None = None, others: Sequence[Adapter] = (), **settings: Any
+    ) -> House:
         clock = Clock()
         lab = Lab(read_only=tuple(settings.get("tools", {}).get("read_only", ())))
         monkeypatch.setattr("agent.runtime.builtin_tools", lab.tools)
@@ -51,6 +54,7 @@ async def house_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
             lab=lab,
             clock=clock,
             platform=Platform(MemorySettings(**(platform or {})), clock),
+            others=others,
             settings={
                 "access": {"allow": {"memory": ["*"]}},
                 "models": {"scripted": {"provider": scripted.KIND, "model": "any"}},

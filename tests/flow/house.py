@@ -7,7 +7,7 @@ at that moment.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -19,9 +19,18 @@ import yaml
 from adapters.memory.adapter import MemoryAdapter, Shown
 from adapters.memory.settings import MemorySettings
 from agent.tools.registry import Tool, ToolCallContext, ToolResult, matches
+from gateway.adapter import Adapter
 from gateway.config import load_config
 from gateway.daemon.life import Daemon, Plan
-from gateway.messages import InboundMessage, OutboundMessage, PressAnswer, Receipt, Target
+from gateway.messages import (
+    InboundMessage,
+    MessageDeleted,
+    MessageEdited,
+    OutboundMessage,
+    PressAnswer,
+    Receipt,
+    Target,
+)
 from gateway.source import SessionSource
 from gateway.store import lanes, schema
 from gateway.store.outbox import dest_of
@@ -125,11 +134,26 @@ class Person:
     platform: Platform
     source: SessionSource
 
-    def says(self, text: str, *, mentions: bool = False, ago: timedelta = timedelta()) -> InboundMessage:
-        message = replace(self.platform.say(text, self.source), mentions_bot=mentions)
+    def says(
+        self, text: str, *, mentions: bool = False, ago: timedelta = timedelta(), **details: Any
+    ) -> InboundMessage:
+        """`details` are further fields of the message."""
+        message = replace(self.platform.say(text, self.source), mentions_bot=mentions, **details)
         message = replace(message, sent_at=message.sent_at - ago)
         self.platform._inbound[-1].update = message
         return message
+
+    async def edits(self, said: InboundMessage, text: str, *, update: str = "e") -> None:
+        """Change what was said; returns when that is stored. `update` is part of the update's own id."""
+        changed = MessageEdited(
+            id=f"{said.id}:{update}", message_id=said.message_id, source=self.source, text=text
+        )
+        await self.platform.deliver(changed)
+
+    async def deletes(self, said: InboundMessage) -> None:
+        """Delete what was said; returns when that is stored."""
+        gone = MessageDeleted(id=f"{said.id}:deleted", message_id=said.message_id, source=self.source)
+        await self.platform.deliver(gone)
 
     async def presses(self, label: str, shown: Shown | None = None) -> PressAnswer:
         """Press a button of a message (the newest with such a button); what the presser is told."""
@@ -182,7 +206,10 @@ class Person:
 
 @dataclass(slots=True, kw_only=True)
 class House:
-    """See the module; `settings` is the YAML's mapping, changed between two runs if a test wants that."""
+    """See the module; `settings` is the YAML's mapping, changed between two runs if a test wants that.
+
+    `others` are adapters beside the platform.
+    """
 
     folder: Path
     model: ScriptedModel
@@ -190,6 +217,7 @@ class House:
     clock: Clock
     platform: Platform
     settings: dict[str, Any]
+    others: Sequence[Adapter] = ()
     _database: Database | None = None
     _daemon: Daemon | None = None
     _running: "asyncio.Task[int] | None" = field(default=None)
@@ -219,11 +247,13 @@ class House:
     async def start(self) -> None:
         file = self.folder / "config.yaml"
         file.write_text(yaml.safe_dump({"state_dir": str(self.folder / "state"), **self.settings}))
-        config = load_config(path=file, environ={}, sections={}, platforms=("memory",))
+        adapters: Sequence[Adapter] = (self.platform, *self.others)
+        platforms = sorted({adapter.platform for adapter in adapters})
+        config = load_config(path=file, environ={}, sections={}, platforms=platforms)
         config.state_dir.mkdir(exist_ok=True)
         self._database = await open_database(config.state_dir / "parley.db")
         await self._database.write(lambda tx: schema.migrate(tx, 0))
-        plan = Plan(config=config, adapters=[lambda api: self.platform])
+        plan = Plan(config=config, adapters=[lambda api, adapter=adapter: adapter for adapter in adapters])  # type: ignore[misc]
         self._daemon = Daemon(plan, self._database, clock=self.clock)
         self._running = asyncio.create_task(self._daemon.run())
 
