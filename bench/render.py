@@ -77,10 +77,8 @@ def to_pieces(sources: list[str]) -> list[float]:
 
 
 def doublings() -> None:
-    """Print the growth with Python's cyclic collector as it is, and without: its passes grow with what is alive."""
-    print(
-        "from Markdown to pieces, seconds of CPU at 125 kB, 250 kB, 500 kB, 1 MB; worst ratio of a doubling, and without gc"
-    )
+    """Print the growth with Python's collector as it is, and without: its passes grow with what lives."""
+    print("from Markdown to pieces, CPU seconds at 125, 250, 500, 1000 kB; worst doubling, and without gc")
     for name, shape in SHAPES.items():
         sources = [shape(size) for size in (125_000, 250_000, 500_000, 1_000_000)]
         took = to_pieces(sources)
