@@ -22,17 +22,20 @@ from telegram.constants import ChatAction, KeyboardButtonStyle
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.bot import QuietBot
-from adapters.telegram.errors import is_unmodified, retry_after_s, sending, to_adapter_error
+from adapters.telegram.errors import is_refused_token, is_unmodified, retry_after_s, sending, to_adapter_error
 from adapters.telegram.parse import GENERAL_TOPIC, Identity, parse_update
 from adapters.telegram.render import MAX_TEXT, Entity, measure, render
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.transport import AiohttpRequest
-from gateway.adapter import Capabilities, Inbox
-from gateway.errors import AccessRefused, MessageRejected, ParleyError
+from gateway.adapter import Capabilities, Inbox, Reaction
+from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError
 from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
 
 EDIT_GAP_S = 1.0
 """About one a second in one chat: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits (2026)."""
+
+TYPING_GAP_S = 4.5
+"""A typing mark fades after five seconds (Bot API, sendChatAction, 2026)."""
 
 _ANSWER_LIMIT = 200  # characters of a pressed button's answer
 
@@ -41,6 +44,9 @@ _STYLES = {
     "good": KeyboardButtonStyle.SUCCESS,
     "danger": KeyboardButtonStyle.DANGER,
 }
+
+# ✅ and ❌ are not among what a bot may react with (Bot API, ReactionTypeEmoji, 2026).
+_REACTIONS: Mapping[Reaction, str] = {"seen": "👀", "done": "👍", "failed": "👎"}
 
 _log = structlog.get_logger(__name__)
 
@@ -58,6 +64,7 @@ class TelegramAdapter:
         self._sending = self._request(settings.connections, settings.send_timeout_s)
         self._polling = self._request(1, settings.poll_timeout_s + settings.poll_margin_s)
         self._users = 0
+        self._has_drafts = True
         self._bot = QuietBot(token, api_base=settings.api_base, sending=self._sending, polling=self._polling)
 
     @property
@@ -77,6 +84,8 @@ class TelegramAdapter:
             buttons=True,
             threads=True,
             edit_gap_s=EDIT_GAP_S,
+            streaming=self._settings.streaming,
+            typing_gap_s=TYPING_GAP_S,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -123,6 +132,37 @@ class TelegramAdapter:
             except MessageRejected as error:
                 if not is_unmodified(error):
                     raise
+
+    async def stream(self, stream_id: int, message: OutboundMessage) -> None:
+        """Show a draft: in private chats only, and not by a local server older than Bot API 9.3."""
+        target = message.target
+        if not self._has_drafts or int(target.chat_id) < 0:
+            raise MessageRejected("there are drafts in private chats only")
+        shown = _content(message)
+        async with self._connected():
+            try:
+                await sending(
+                    self._bot.send_message_draft(
+                        chat_id=int(target.chat_id),
+                        draft_id=stream_id,
+                        message_thread_id=_topic(target),
+                        text=shown["text"],
+                        entities=shown["entities"],
+                    )
+                )
+            except NotSent as error:
+                # A method that a server does not know is answered as a wrong token is.
+                self._has_drafts = not is_refused_token(error)
+                raise
+
+    async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
+        """Put the one reaction a bot has on a message."""
+        async with self._connected():
+            await sending(
+                self._bot.set_message_reaction(
+                    chat_id=int(target.chat_id), message_id=int(message_id), reaction=_REACTIONS[reaction]
+                )
+            )
 
     async def show_typing(self, target: Target) -> None:
         """Show "typing…" for five seconds; here the General topic is named."""

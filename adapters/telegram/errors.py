@@ -39,6 +39,8 @@ _UNSTATED_WAIT_S = 5.0
 
 Sent = TypeVar("Sent")
 
+_NOT_OURS = "Telegram refuses the token"
+
 _GONE = (
     "chat not found",
     "user not found",
@@ -75,7 +77,7 @@ def to_send_error(error: TelegramError) -> SendError:
         case Forbidden():
             return TargetGone(text)
         case InvalidToken():
-            return NotSent("Telegram refuses the token")
+            return NotSent(_NOT_OURS)
         case BadRequest():
             return _refused(text)
         case ConnectError():
@@ -96,6 +98,11 @@ def _refused(text: str) -> SendError:
 def is_unmodified(error: SendError) -> bool:
     """Whether an edit was refused because the message stands so already."""
     return isinstance(error, MessageRejected) and "message is not modified" in str(error).casefold()
+
+
+def is_refused_token(error: SendError) -> bool:
+    """Whether the token was refused, or the method is not known: the answer is the same."""
+    return isinstance(error, NotSent) and str(error) == _NOT_OURS
 
 
 def retry_after_s(error: RetryAfter) -> float:

@@ -174,12 +174,13 @@ class MemorySettings(Section):
 
 
 class DeliverySettings(Section):
-    """What happens to replies that may not have arrived, are too long or too old."""
+    """What happens to replies that may not have arrived, are too long or too old; marks on people's messages."""
 
     unknown: Literal["notice", "repeat_marked"] = "notice"
     max_pieces: Count = 10
     max_age_s: Seconds = 86_400
     inbound_max_age_s: Seconds = 3600
+    reactions: bool = False
 
 
 class RetentionSettings(Section):

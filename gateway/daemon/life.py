@@ -113,6 +113,7 @@ class Daemon:
             database,
             new_key=lambda: secrets.token_urlsafe(16),
             max_age_s=config.delivery.max_age_s,
+            reactions=config.delivery.reactions,
             clock=clock,
         )
         self._desk = Desk(

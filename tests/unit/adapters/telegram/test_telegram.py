@@ -319,3 +319,44 @@ async def test_no_log_and_no_repr_shows_the_token(sim, ada, inbox, caplog):
     assert secret not in caplog.text
     assert secret not in repr(logs)
     assert secret not in repr(adapter._bot)
+
+
+@pytest.mark.req("DLV-5")
+async def test_a_draft_is_shown_in_a_private_chat_and_is_gone_with_the_message(sim, ada, running):
+    for text in ("Hel", "Hello **you**"):
+        await running.adapter.stream(7, to(sim, ada, parse(text), growing=True))
+    drafts = list(sim.chat(ada).drafts)
+    assert [(draft.draft_id, draft.text) for draft in drafts] == [(7, "Hel"), (7, "Hello you")]
+    assert [entity.type for entity in drafts[1].entities] == ["bold"]
+    await running.adapter.send(to(sim, ada, "Hello you!"))
+    assert sim.chat(ada).drafts == []
+    assert [message.text for message in sim.replies(ada)] == ["Hello you!"]
+
+
+@pytest.mark.req("DLV-5")
+async def test_a_group_has_no_drafts_and_no_request_asks_for_one(sim, ada, running):
+    with pytest.raises(MessageRejected):
+        await running.adapter.stream(7, to(sim, sim.add_group("Friends", [ada]), "Hel"))
+    assert not sim.calls("sendMessageDraft")
+
+
+@pytest.mark.req("DLV-5")
+async def test_a_server_that_knows_no_drafts_is_asked_once(sim, ada, running):
+    sim.fail(Refuse(status=404, text="Not Found"), method="sendMessageDraft", times=9)
+    with pytest.raises(NotSent):
+        await running.adapter.stream(7, to(sim, ada, "Hel"))
+    with pytest.raises(MessageRejected):
+        await running.adapter.stream(7, to(sim, ada, "Hello"))
+    assert len(sim.calls("sendMessageDraft")) == 1
+
+
+@pytest.mark.req("DLV-9")
+async def test_reactions_are_of_those_that_telegram_allows_and_replace_each_other(sim, ada, running):
+    said = sim.say(ada, "hello")
+    target = Target(platform="telegram", account=str(sim.bot_id), chat_id=str(ada.id))
+    shown = []
+    for reaction in ("seen", "done", "failed"):
+        await running.adapter.react(target, str(said.id), reaction)
+        shown.append(said.reactions)
+    assert shown == [("👀",), ("👍",), ("👎",)]
+    assert not sim.refusals

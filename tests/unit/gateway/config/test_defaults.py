@@ -37,7 +37,7 @@ DEFAULTS = {
     "shutdown": {"drain_s": 30},
     "context": {"compress_at": 0.5, "protect_first": 3, "protect_last": 20, "summary_model": None},
     "memory": {"provider": "builtin", "review_every": 10},
-    "delivery": {"unknown": "notice", "max_pieces": 10, "max_age_s": 86400, "inbound_max_age_s": 3600},
+    "delivery": {"unknown": "notice", "max_pieces": 10, "max_age_s": 86400, "inbound_max_age_s": 3600, "reactions": False},
     "limits": {"messages_per_day": None, "tokens_per_day": None, "usd_per_day": None},
     "chats": {},
     "schedules": {},
