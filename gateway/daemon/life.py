@@ -126,7 +126,7 @@ class Daemon:
         )
         sessions = SessionStore(reset_policy(config.sessions))
         settings = intake_settings(config)
-        intake = Intake(
+        self._intake = Intake(
             database=database,
             access=Access(access_lists(config), operators=plan.operators),
             sessions=sessions,
@@ -168,13 +168,13 @@ class Daemon:
         for adapter in adapters:
             self._delivery.register(adapter)
         self._supervisor = Supervisor(
-            adapters, intake=intake, delivery=self._delivery, finished=self._adapter_finished
+            adapters, intake=self._intake, delivery=self._delivery, finished=self._adapter_finished
         )
         own = frozenset(adapter.account for adapter in adapters if adapter.platform in plan.operators)
         self.control = ControlServer(
             config.state_dir / SOCKET,
             api=self.api,
-            intake=intake,
+            intake=self._intake,
             delivery=self._delivery,
             operations=Letters(database, self._delivery),
             terminals=Terminals(plan.join, taken=own) if plan.join is not None else None,
@@ -195,6 +195,7 @@ class Daemon:
             StoreUnavailable: the database fails at the start.
         """
         await self._delivery.recover()
+        await self._intake.load()
         await self._db.write(self._tell_back)
         heads = await self._db.read(lanes.runnable)
         async with asyncio.TaskGroup() as group:

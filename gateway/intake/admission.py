@@ -14,6 +14,7 @@ A request that is open is repeated, with what became of the message, in all mode
 Before all this, the rest of a split text and the pictures of an album join what they belong to (`gathering`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
@@ -26,7 +27,7 @@ from gateway.intake.settings import IntakeSettings, QueueMode
 from gateway.messages import InboundMessage, Target
 from gateway.requests import Desk
 from gateway.session_store import Session, SessionStore
-from gateway.source import is_shared, session_key
+from gateway.source import SessionSource, is_shared, session_key
 from gateway.store import inbox, lanes, messages, outbox, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.inputs import Part, TurnInputRow
@@ -68,7 +69,7 @@ class _Arrival:
 
 
 class Admission:
-    """See the module."""
+    """See the module; `configured` gives a source the chat id by which the settings know it."""
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class Admission:
         delivery: Delivery,
         queue: TurnQueue,
         settings: IntakeSettings,
+        configured: Callable[[SessionSource], SessionSource],
         clock: Clock,
     ) -> None:
         self._sessions = sessions
@@ -87,6 +89,7 @@ class Admission:
         self._delivery = delivery
         self._queue = queue
         self._settings = settings
+        self._configured = configured
         self._clock = clock
 
     def join(self, tx: Tx, message: InboundMessage) -> bool:
@@ -119,7 +122,7 @@ class Admission:
         arrival = _Arrival(
             message=message,
             session=session,
-            mode=self._settings.queue_in(source),
+            mode=self._settings.queue_in(self._configured(source)),
             head=pending.head(tx, session.lane.id),
             last=pending.last(tx, session.lane.id),
             waiting=turns.open_count(tx, session.lane.id),
@@ -202,7 +205,7 @@ class Admission:
             lane_id=session.lane.id,
             session_id=session.id,
             requester=source.requester,
-            agent=self._settings.agent_in(source),
+            agent=self._settings.agent_in(self._configured(source)),
             kind="message",
             given=given.with_parts([_part(message, "\n\n")]),
             message_id=message.message_id,

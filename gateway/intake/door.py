@@ -12,7 +12,7 @@ from typing import assert_never
 
 import structlog
 
-from gateway.access import Access, Role
+from gateway.access import Access, Action, Role
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Command, Commands, Order, parse_command
 from gateway.delivery import Delivery
@@ -20,6 +20,7 @@ from gateway.errors import StoreUnavailable
 from gateway.intake import changes
 from gateway.intake.admission import Admission
 from gateway.intake.bots import LoopGuard
+from gateway.intake.former import FormerIds
 from gateway.intake.settings import IntakeSettings
 from gateway.messages import (
     ButtonPress,
@@ -76,6 +77,7 @@ class Intake:
         self._settings = settings
         self._clock = clock
         self._guard = LoopGuard(settings.bot_limit)
+        self._former = FormerIds()
         self._admission = Admission(
             sessions=sessions,
             commands=commands,
@@ -83,8 +85,13 @@ class Intake:
             delivery=delivery,
             queue=queue,
             settings=settings,
+            configured=self._configured,
             clock=clock,
         )
+
+    async def load(self) -> None:
+        """Learn what earlier runs left to know; before the first update."""
+        await self._former.load(self._db)
 
     async def receive(self, *updates: Update) -> tuple[PressAnswer | None, ...]:
         """Store updates in order, each in a transaction of its own; see `gateway.adapter.Inbox`.
@@ -135,7 +142,7 @@ class Intake:
         source = message.source
         if message.from_bot and not self._hears_bot(source):
             return self._only_remember(message, "refused")
-        role = self._access.authorize(source, "message")
+        role = self._role(source, "message")
         if role is None:
             return self._refuse_stranger(message)
         if not message.from_bot:
@@ -153,6 +160,16 @@ class Intake:
             return self._only_answer(message, _unreadable(message), "refused")
         return self._admit(message, is_addressed=is_addressed)
 
+    def _role(self, source: SessionSource, action: Action) -> Role | None:
+        """Who somebody is here; a chat that moved is still the one that was let in."""
+        return self._access.authorize(source, action) or self._access.authorize(
+            self._former.first(source), action
+        )
+
+    def _configured(self, source: SessionSource) -> SessionSource:
+        """The source as per-chat settings know its chat."""
+        return source if self._settings.names(source) else self._former.first(source)
+
     def _hears_bot(self, source: SessionSource) -> bool:
         """Whether a bot's message counts at all: never our own, others' if allowed and within the loop guard."""
         if source.user_id == source.account or not self._settings.bots:
@@ -164,7 +181,7 @@ class Intake:
 
     def _is_addressed(self, message: InboundMessage, *, is_command: bool) -> bool:
         source = message.source
-        match self._settings.groups_in(source):
+        match self._settings.groups_in(self._configured(source)):
             case "always":
                 return True
             case "mention":
@@ -183,7 +200,7 @@ class Intake:
         return work
 
     def _plan_edit(self, edit: MessageEdited) -> Callable[[Tx], None]:
-        if self._access.authorize(edit.source, "edit") is None:
+        if self._role(edit.source, "edit") is None:
             return self._only_remember(edit, "refused")
 
         def work(tx: Tx) -> None:
@@ -203,7 +220,9 @@ class Intake:
     def _move(self, update: ChatMoved) -> Callable[[Tx], None]:
         def work(tx: Tx) -> None:
             if self._remember(tx, update, "moved"):
-                self._delivery.move_chat(tx, Target.of(update.source), update.moved_to)
+                old = Target.of(update.source)
+                self._delivery.move_chat(tx, old, update.moved_to)
+                tx.after_commit(lambda: self._former.moved(old, update.moved_to))
 
         return work
 
@@ -225,7 +244,7 @@ class Intake:
         return work
 
     def _plan_press(self, press: ButtonPress) -> Callable[[Tx], PressAnswer | None]:
-        role = self._access.authorize(press.source, "press")
+        role = self._role(press.source, "press")
 
         def work(tx: Tx) -> PressAnswer | None:
             if role is None:

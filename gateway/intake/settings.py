@@ -36,6 +36,10 @@ class IntakeSettings:
     chat_queues: Mapping[str, QueueMode] = field(default_factory=dict)
     chat_agents: Mapping[str, str] = field(default_factory=dict)
 
+    def names(self, source: SessionSource) -> bool:
+        """Whether there are settings for the source's chat."""
+        return any(_chat(source) in each for each in (self.chat_groups, self.chat_queues, self.chat_agents))
+
     def scope_of(self, source: SessionSource) -> SessionScope:
         """Who shares a session on the source's platform."""
         return self.scopes.get(source.platform, self.scope)

@@ -30,6 +30,12 @@ def move_chat(tx: Tx, old: Target, new_id: str) -> list[str]:
     return [_move_dest(tx, dest, new_id) for dest in known]
 
 
+def moved(tx: Tx) -> list[tuple[Target, str]]:
+    """All moves so far, in no order: where a chat was, and its id now."""
+    rows = tx.rows("SELECT dest, moved_to FROM destinations WHERE moved_to IS NOT NULL")
+    return [(target_of(row["dest"]), target_of(row["moved_to"]).chat_id) for row in rows]
+
+
 def _move_lanes(tx: Tx, old: Target, new_id: str) -> None:
     lanes = tx.rows(
         "SELECT id, key FROM lanes WHERE platform = :platform AND account = :account AND chat_id = :chat",

@@ -114,6 +114,29 @@ async def test_an_open_card_is_shown_anew_where_the_chat_goes_on(house_of: Open)
     assert len(house.lab.runs) == 2
 
 
+@pytest.mark.req("ACC-1", "ADP-6")
+async def test_a_chat_that_moved_keeps_its_leave_and_its_settings_also_after_a_restart(
+    house_of: Open,
+) -> None:
+    house = await house_of(
+        access={"allow": {"memory": [f"chat:{OLD}"]}}, chats={f"memory:{OLD}": {"groups": "always"}}
+    )
+    ann, there = house.member(), house.member(chat_id=NEW)
+    there.says("before the move")
+    ann.says("plum")
+    await ann.gets("You said: plum")
+    await tell(house, ann)
+    there.says("pear")
+    await there.gets("You said: pear")
+    await house.restart()
+    there.says("fig")
+    await there.gets("You said: fig")
+    house.member(chat_id="-1008").says("from a third place")
+    await house.quiet()
+
+    assert house.model.questions == ["plum", "pear", "fig"]
+
+
 @pytest.fixture
 async def telegram() -> Any:
     async with TelegramSimulator() as sim:
