@@ -31,7 +31,11 @@ CARD_REFUSED = (
 
 
 class Ledger:
-    """See the module. `wake` is called, after the commit, with a destination that has something to send."""
+    """See the module. After the commit, `wake` hears of a destination that has something to send.
+
+    A row that finds its destination at rest (`is_at_rest`) is claimed where it is queued and given to `hand_over`:
+    that saves a commit between an answer and its sending.
+    """
 
     def __init__(
         self,
@@ -39,20 +43,30 @@ class Ledger:
         *,
         new_key: Callable[[], str],
         wake: Callable[[str], None],
+        is_at_rest: Callable[[str], bool],
+        hand_over: Callable[[str, Claimed], None],
         max_age_s: float,
         clock: Clock,
     ) -> None:
         self._platforms = platforms
         self.new_key = new_key
         self.wake = wake
+        self._is_at_rest = is_at_rest
+        self._hand_over = hand_over
         self._max_age_s = max_age_s
         self._clock = clock
 
     def post(self, tx: Tx, draft: Draft) -> int | None:
         """Queue a draft; it goes out after the commit. None: its part is there already."""
         dest = outbox.resolved(tx, dest_of(draft.target))
-        tx.after_commit(lambda: self.wake(dest))
-        return outbox.add(tx, draft, self.now_ms())
+        at_rest = self._is_at_rest(dest) and not outbox.has_open(tx, dest)
+        row_id = outbox.add(tx, draft, self.now_ms())
+        claimed = self.claim(tx, dest) if at_rest else None
+        if isinstance(claimed, Claimed):
+            tx.after_commit(lambda: self._hand_over(dest, claimed))
+        else:
+            tx.after_commit(lambda: self.wake(dest))
+        return row_id
 
     def post_notice(
         self,

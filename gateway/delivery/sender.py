@@ -43,6 +43,7 @@ STORE_RETRY_S = 2.0
 @dataclass(slots=True)
 class _Worker:
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    handed: Claimed | None = None
     task: "asyncio.Task[None] | None" = None
 
 
@@ -62,7 +63,13 @@ class Delivery:
         self._db = database
         self._platforms = Platforms()
         self._ledger = Ledger(
-            self._platforms, new_key=new_key, wake=self.wake, max_age_s=max_age_s, clock=clock
+            self._platforms,
+            new_key=new_key,
+            wake=self.wake,
+            is_at_rest=self._is_at_rest,
+            hand_over=self._hand_over,
+            max_age_s=max_age_s,
+            clock=clock,
         )
         self._pauses = Pauses()
         self._live = Live(
@@ -165,10 +172,37 @@ class Delivery:
         worker = self._workers.get(dest)
         if worker is not None:
             worker.woken.set()
-            return
-        if self._group is None or self._closing or self._platforms.online(target_of(dest)) is None:
-            return
-        worker = self._workers[dest] = _Worker()
+        elif self._can_work(dest):
+            self._start(dest, _Worker())
+
+    def _is_at_rest(self, dest: str) -> bool:
+        # Asked in the store's thread: the answer may be old when the row arrives, which `_hand_over` allows for.
+        return dest not in self._workers and self._can_work(dest)
+
+    def _hand_over(self, dest: str, item: Claimed) -> None:
+        """Send a row that was claimed when it was queued."""
+        worker = self._workers.get(dest)
+        if worker is not None:  # it began in between, to find nothing: it sends this row first
+            worker.handed = item
+            worker.woken.set()
+        elif self._can_work(dest):
+            self._start(dest, _Worker(handed=item))
+        else:
+            log.warning("delivery.nobody_to_send", row=item.id)
+            self._db.write(
+                lambda tx: outbox.retry(tx, item.id, at_ms=self._ledger.now_ms(), error="nobody there")
+            )
+
+    def _can_work(self, dest: str) -> bool:
+        return (
+            self._group is not None
+            and not self._closing
+            and self._platforms.online(target_of(dest)) is not None
+        )
+
+    def _start(self, dest: str, worker: _Worker) -> None:
+        assert self._group is not None
+        self._workers[dest] = worker
         worker.task = self._group.create_task(self._work(dest, worker), name="delivery.worker")
 
     def _nudge(self, dest: str) -> None:
@@ -200,8 +234,12 @@ class Delivery:
         try:
             while not self._closing and self._platforms.online(target_of(dest)) is not None:
                 worker.woken.clear()
-                found = await self._send_rows(dest, claim or (lambda tx: self._ledger.claim(tx, dest)))
-                claim = None
+                handed, worker.handed = worker.handed, None
+                if handed is not None:
+                    found = await self._send_rows(dest, handed)
+                else:
+                    item = await self._stored(claim or (lambda tx: self._ledger.claim(tx, dest)))
+                    found, claim = await self._send_rows(dest, item), None
                 until_ms = found.at_ms if found else self._pauses.until(dest, self._ledger.now_ms())
                 if until_ms is not None:
                     await self._pause(worker, until_ms)
@@ -220,11 +258,12 @@ class Delivery:
             log.exception("delivery.broken", dest=dest)
         finally:
             del self._workers[dest]
+            if worker.handed is not None:
+                self._hand_over(dest, worker.handed)
             self.pulse.beat()
 
-    async def _send_rows(self, dest: str, claim: Opening) -> NotYet | None:
-        """Send all that is due; returns when the next row is, None if there is none."""
-        item = await self._stored(claim)
+    async def _send_rows(self, dest: str, item: Claimed | NotYet | None) -> NotYet | None:
+        """Send this row and all that are due after it; returns when the next one is, None if there is none."""
         while isinstance(item, Claimed):
             sent = await self._live.newest(item)
             outcome = await self._try(sent)

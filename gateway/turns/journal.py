@@ -66,6 +66,15 @@ class Journal:
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(JOIN_S, self._flush)
 
+    def send_off(self) -> None:
+        """Store all so far without waiting for it: whatever is committed later comes after it.
+
+        Raises:
+            ParleyError: an earlier write failed.
+        """
+        self._raise_failure()
+        self._flush()
+
     async def commit(self, also: Also | None = None) -> None:
         """Store all events so far, and what `also` writes, in one transaction; returns when it is durable.
 

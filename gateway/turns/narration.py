@@ -131,7 +131,7 @@ class Narration:
                 if self._stream is not None:
                     self._stream.take_back()
             case Checkpoint():
-                await self._checkpoint(event)
+                self._checkpoint(event)
             case Responded():
                 await self._responded(event)
             case ToolShown():
@@ -245,13 +245,14 @@ class Narration:
                 self._stream = self._new_stream(self._rounds)
             self._stream.feed(event.text)
 
-    async def _checkpoint(self, event: Checkpoint) -> None:
+    def _checkpoint(self, event: Checkpoint) -> None:
         self._journal.soon(*from_record(event))
-        if event.name == "C":  # the turn's end follows at once and commits both
-            return
         if event.name == "A":
+            # On its way before the model is asked, and in the store long before it answers: waiting would only
+            # delay the answer. A crash in between costs a send that is not counted.
             self._journal.begin_attempt()
-        await self._journal.commit()
+            self._journal.send_off()
+        # B's result is stored already, and the turn's end follows C at once: both ride along.
 
     async def _responded(self, event: Responded) -> None:
         response, self._stream = self._stream or self._new_stream(self._rounds - 1), None

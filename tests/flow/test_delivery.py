@@ -285,6 +285,7 @@ async def test_a_disk_that_is_full_for_a_while_loses_no_reply_and_repeats_none(
     house.platform.linger = lambda message: slow.enter()
     ann.says("plum")
     await slow.reached()
+    await house.until("SELECT 1 FROM turns WHERE state = 'done'")
     house.platform.linger = None
     write = house.database.write
     failed = asyncio.Event()

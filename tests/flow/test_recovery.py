@@ -141,6 +141,9 @@ async def test_after_three_attempts_without_progress_the_user_hears_that_it_is_g
             ann.says("poison")
             ann.says("next")
         await stuck.reached()
+        await house.until(
+            f"SELECT 1 WHERE (SELECT COUNT(*) FROM turn_events WHERE kind = 'checkpoint') > {attempt}"
+        )
         await house.crash()
         house.model.hold("poison")
         await house.start()
