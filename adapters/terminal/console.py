@@ -19,9 +19,9 @@ from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from rich.console import Console as RichConsole
-from rich.text import Text
 
 from adapters.terminal.live import Live
+from adapters.terminal.render import render
 from adapters.terminal.text import printable
 from gateway.document import Document
 from gateway.document.plain import plain
@@ -168,7 +168,7 @@ def _formatted(document: Document) -> str:
         file=io.StringIO(), force_terminal=True, width=shutil.get_terminal_size().columns, highlight=False
     )
     with console.capture() as captured:
-        console.print(Text(printable(plain(document))))
+        console.print(render(document))
     return captured.get()
 
 
