@@ -23,18 +23,27 @@ class AccessLists:
 
 
 class Access:
-    """Decides from the lists alone; `operators` are platforms whose users own this machine (a terminal)."""
+    """Decides from the lists alone; `operators` are platforms whose users own this machine (a terminal).
 
-    def __init__(self, lists: Mapping[str, AccessLists], *, operators: frozenset[str] = frozenset()) -> None:
+    Named `approvers` (platform:user) may press buttons wherever a card is shown to them, and nothing else by that.
+    """
+
+    def __init__(
+        self,
+        lists: Mapping[str, AccessLists],
+        *,
+        operators: frozenset[str] = frozenset(),
+        approvers: frozenset[str] = frozenset(),
+    ) -> None:
         self._lists = lists
         self._operators = operators
+        self._approvers = approvers
 
     def authorize(self, actor: SessionSource, action: Action) -> Role | None:
         """The role in which `actor` may do this here, or None.
 
         All actions ask the same of a stranger; what a role may do beyond that its own place decides.
         """
-        del action
         if actor.platform in self._operators:
             return "admin"
         lists = self._lists.get(actor.platform, AccessLists())
@@ -42,5 +51,12 @@ class Access:
             return "admin"
         if "*" in lists.allow:
             return "user"
+        if action == "press" and actor.requester in self._approvers:
+            return "user"
         listed = actor.user_id if actor.kind == "dm" else f"chat:{actor.chat_id}"
         return "user" if listed in lists.allow else None
+
+    def is_admin(self, person: str) -> bool:
+        """Whether `platform:user` is an admin, wherever they are."""
+        platform, _, user_id = person.partition(":")
+        return platform in self._operators or user_id in self._lists.get(platform, AccessLists()).admins

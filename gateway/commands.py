@@ -15,16 +15,18 @@ from gateway.delivery import Delivery
 from gateway.messages import InboundMessage, Target
 from gateway.requests import Actor, Desk, Prompt
 from gateway.requests.cards import one_line
+from gateway.requests.granting import granted_words
 from gateway.session_store import SessionStore
-from gateway.store import outbox, restarts, turns
+from gateway.store import grants, outbox, restarts, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head, Lane
 from gateway.store.outbox import Draft, dest_of
-from gateway.store.requests import RequestState
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
-Name = Literal["start", "help", "new", "stop", "status", "whoami", "approve", "deny", "again", "restart"]
+Name = Literal[
+    "start", "help", "new", "stop", "status", "whoami", "approve", "deny", "grants", "again", "restart"
+]
 
 HELP: dict[Name, str] = {
     "start": "say hello",
@@ -35,6 +37,7 @@ HELP: dict[Name, str] = {
     "whoami": "your ids, as an allow-list needs them",
     "approve": "let the tool run that waits for you, once",
     "deny": "do not let it run (/deny REASON tells the agent why)",
+    "grants": "what you allowed beforehand (/grants revoke NUMBER takes it back)",
     "again": "show again what may not have arrived",
     "restart": "restart me, for admins; what runs goes on afterwards",
 }
@@ -93,7 +96,7 @@ class Commands:
         self._ask_restart = restart
         self._clock = clock
 
-    def run(self, tx: Tx, order: Order) -> str:
+    def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
         """Carry an order out; returns the answer."""
         name = order.command.name
         if name not in get_args(Name):
@@ -116,6 +119,8 @@ class Commands:
                 return self._decide(tx, order, "approved")
             case "deny":
                 return self._decide(tx, order, "denied")
+            case "grants":
+                return self._grants(tx, order)
             case "again":
                 return self._again(tx, order)
             case "restart":
@@ -168,13 +173,32 @@ class Commands:
         if not self._queue.cut(lane_id, "stop") and head is not None:
             self._queue.kick(head)
 
-    def _decide(self, tx: Tx, order: Order, state: RequestState) -> str:
+    def _decide(self, tx: Tx, order: Order, state: Literal["approved", "denied"]) -> str:
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
         if request is None:
             return "Nothing waits for an answer here."
         actor = Actor.of(order.message.source, is_admin=order.role == "admin")
         reason = f"{actor.name} denied this: {order.command.argument}" if order.command.argument else None
         return self._desk.decide(tx, request, state, actor, reason if state == "denied" else None).text
+
+    def _grants(self, tx: Tx, order: Order) -> str:
+        """Only one's own, for admins too: the operator has `parley grants`."""
+        who = order.message.source.requester
+        held = grants.live(tx, to_ms(self._clock()), who)
+        word, _, number = order.command.argument.partition(" ")
+        if not word:
+            lines = [f"{grant.id}. {grant.ref}: {granted_words(grant)}" for grant in held]
+            return (
+                "\n".join([*lines, "/grants revoke NUMBER takes one back."])
+                if lines
+                else "You granted nothing."
+            )
+        if word.lower() != "revoke" or not number.strip().isdecimal():
+            return "Write /grants, or /grants revoke NUMBER."
+        grant = next((grant for grant in held if str(grant.id) == number.strip()), None)
+        if grant is None or not self._desk.granting.revoke(tx, grant.id, by=who):
+            return f"You have no grant {number.strip()}."
+        return f"Revoked: {grant.ref} asks again."
 
     def _status(self, tx: Tx, order: Order) -> str:
         lines = [self._turns_line(tx, order.lane)]

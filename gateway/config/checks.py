@@ -18,6 +18,7 @@ def config_problems(config: Config, platforms: Sequence[str]) -> tuple[Problem, 
         *_model_names(config),
         *_agent_names(config),
         *_platform_names(config, platforms),
+        *_two_people(config),
         *_accounts(config),
         *_unwritable(config),
     )
@@ -66,6 +67,21 @@ def _platform_names(config: Config, platforms: Sequence[str]) -> Iterator[Proble
         platform = approver.partition(":")[0]
         if platform not in platforms:
             yield _unknown_platform(config, ("approvals", "approvers", index), platform, platforms)
+    if config.approvals.escalate.to is not None:
+        platform = config.approvals.escalate.to.partition(":")[0]
+        if platform not in platforms:
+            yield _unknown_platform(config, ("approvals", "escalate", "to"), platform, platforms)
+
+
+def _two_people(config: Config) -> Iterator[Problem]:
+    others = bool(config.approvals.approvers) or any(config.access.admins.values())
+    if config.approvals.two_person and not others:
+        yield _problem(
+            config,
+            ("approvals", "two_person"),
+            "asks for two people, and nobody but the one who asks may approve",
+            "name approvals.approvers or access.admins",
+        )
 
 
 def _accounts(config: Config) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from gateway.config.problems import quoted
 from gateway.config.values import (
     AccessEntry,
+    ChatRef,
     Count,
     Days,
     Seconds,
@@ -123,21 +124,40 @@ class McpServerSettings(Section):
         return self
 
 
+class EscalationSettings(Section):
+    """To which chat (`platform:chat id`) a card is sent on when nobody answered for so long; null: to none."""
+
+    after_s: Seconds = 600
+    to: ChatRef | None = None
+
+
 class ApprovalSettings(Section):
-    """Who decides about tool calls. deny is stronger than a grant, a grant than allow, allow than ask."""
+    """Who decides about tool calls. deny is stronger than a grant, a grant than allow, allow than ask.
+
+    Calls of `two_person` tools always ask, and two different people must approve each.
+    """
 
     default: ApprovalRule = "ask"
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
+    two_person: tuple[ToolGlob, ...] = ()
     timeout_s: Seconds = 1800
     approvers: tuple[UserRef, ...] = ()
+    escalate: EscalationSettings = Field(default_factory=EscalationSettings)
+
+
+class AuditSettings(Section):
+    """The audit log; with a key its rows are signed, so that who can write the database cannot rewrite them."""
+
+    key: SecretStr | None = None
 
 
 class ToolSettings(Section):
-    """Bounds of tools, and which may run again after a crash (`read_only`, `idempotent`)."""
+    """Bounds of tools, which may run again after a crash (`read_only`, `idempotent`), which are for admins only."""
 
     read_only: tuple[ToolGlob, ...] = ()
     idempotent: tuple[ToolGlob, ...] = ()
+    admin_only: tuple[ToolGlob, ...] = ()
     timeout_s: Seconds = 300
     connect_timeout_s: Seconds = 10  # of a tool server
     result_limit: Count = 50_000  # characters

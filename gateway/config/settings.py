@@ -21,6 +21,7 @@ from gateway.config.sections import (
     AccessSettings,
     AgentSettings,
     ApprovalSettings,
+    AuditSettings,
     ChatSettings,
     ContextSettings,
     DeliverySettings,
@@ -113,6 +114,7 @@ class Config(BaseSettings):
     models: Mapping[str, ModelSettings] = Field(default_factory=dict)
     mcp_servers: Mapping[str, McpServerSettings] = Field(default_factory=dict, alias="mcpServers")
     approvals: ApprovalSettings = Field(default_factory=ApprovalSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     tools: ToolSettings = Field(default_factory=ToolSettings)
     turns: TurnSettings = Field(default_factory=TurnSettings)
     shutdown: ShutdownSettings = Field(default_factory=ShutdownSettings)

@@ -53,6 +53,12 @@ def _user_ref(value: str) -> str:
     return value
 
 
+def _chat_ref(value: str) -> str:
+    if _USER_REF.fullmatch(value) is None:
+        raise ValueError(f"{quoted(value)} does not say whose chat it is; write platform:chat id")
+    return value
+
+
 def _glob(value: str) -> str:
     if not _GLOB.fullmatch(value):
         raise ValueError(
@@ -86,6 +92,9 @@ AccessEntry = Annotated[str, BeforeValidator(_text), AfterValidator(_access_entr
 
 UserRef = Annotated[str, BeforeValidator(_text), AfterValidator(_user_ref)]
 """A user with the platform: `platform:id`, the same form as a turn's requester."""
+
+ChatRef = Annotated[str, BeforeValidator(_text), AfterValidator(_chat_ref)]
+"""A chat with its platform: `platform:chat id`."""
 
 ToolGlob = Annotated[str, AfterValidator(_glob)]
 """A pattern over `server/tool`; `*` stands for any run of characters."""

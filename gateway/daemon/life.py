@@ -44,12 +44,13 @@ from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.session_store import SessionStore
 from gateway.store import lanes, restarts, schema
+from gateway.store.audit import AuditLog
 from gateway.store.outbox import target_of
 from gateway.store.sqlite import Database, open_database
 from gateway.store.tx import Tx
 from gateway.supervisor import Supervisor
 from gateway.turn_queue import TurnQueue
-from gateway.turns import TurnRunner, TurnSettings
+from gateway.turns import Gatekeeper, TurnRunner, TurnSettings
 
 log = structlog.get_logger()
 
@@ -116,19 +117,33 @@ class Daemon:
             reactions=config.delivery.reactions,
             clock=clock,
         )
+        mask = Redactor(config.secrets()).value
+        key = config.audit.key
+        self._audit = AuditLog(key=key.get_secret_value() if key else None, mask=mask, clock=clock)
+        policy = approval_policy(config)
+        escalate = config.approvals.escalate
         self._desk = Desk(
             self._delivery,
             kick=self._queue.kick,
             new_token=lambda: f"pl1:{secrets.token_urlsafe(16)}",
+            audit=self._audit,
             timeout_s=config.approvals.timeout_s,
-            approvers=frozenset(str(name) for name in config.approvals.approvers),
+            approvers=frozenset(config.approvals.approvers),
+            needed=policy.needed,
+            escalate_after_s=escalate.after_s if escalate.to else None,
+            escalate_to=lambda: self._delivery.place(escalate.to or ""),
             clock=clock,
+        )
+        access = Access(
+            access_lists(config),
+            operators=plan.operators,
+            approvers=frozenset(config.approvals.approvers),
         )
         sessions = SessionStore(reset_policy(config.sessions))
         settings = intake_settings(config)
         self._intake = Intake(
             database=database,
-            access=Access(access_lists(config), operators=plan.operators),
+            access=access,
             sessions=sessions,
             commands=Commands(
                 sessions=sessions,
@@ -151,9 +166,11 @@ class Daemon:
             desk=self._desk,
             hub=self._hub,
             snapshots=self._runtime,
-            policy=approval_policy(config),
+            gate=Gatekeeper(
+                database=database, policy=policy, audit=self._audit, is_admin=access.is_admin, clock=clock
+            ).gate,
             settings=TurnSettings(timeout_s=config.turns.timeout_s, attempts=config.turns.attempts),
-            mask=Redactor(config.secrets()).value,
+            mask=mask,
             why_cut=self._queue.why_cut,
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             clock=clock,
@@ -195,6 +212,7 @@ class Daemon:
             StoreUnavailable: the database fails at the start.
         """
         await self._delivery.recover()
+        await self._db.write(self._audit.begin_signing)
         await self._intake.load()
         await self._db.write(self._tell_back)
         heads = await self._db.read(lanes.runnable)
@@ -253,13 +271,17 @@ class Daemon:
             await asyncio.sleep(TICK_S)
             ticks += 1
             try:
-                await self._db.write(self._desk.expire)
+                await self._db.write(self._settle_overdue)
                 if ticks % int(SWEEP_EVERY_S / TICK_S) == 0:
                     for head in await self._db.read(lanes.runnable):
                         self._queue.kick(head)
             except Exception:
                 # The disk may be full or away for a while: the next tick tries again.
                 log.exception("daemon.tick_failed")
+
+    def _settle_overdue(self, tx: Tx) -> None:
+        self._desk.expire(tx)
+        self._desk.escalate(tx)
 
     def _adapter_finished(self, adapter: Adapter) -> None:
         if adapter.platform == self._plan.leave_with:

@@ -87,7 +87,13 @@ def access_lists(config: Config) -> dict[str, AccessLists]:
 def approval_policy(config: Config) -> ApprovalPolicy:
     """Which tools may run without asking."""
     approvals = config.approvals
-    return ApprovalPolicy(default=approvals.default, allow=approvals.allow, deny=approvals.deny)
+    return ApprovalPolicy(
+        default=approvals.default,
+        allow=approvals.allow,
+        deny=approvals.deny,
+        two_person=approvals.two_person,
+        admin_only=config.tools.admin_only,
+    )
 
 
 def retention(config: Config) -> Retention:

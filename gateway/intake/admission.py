@@ -25,7 +25,7 @@ from gateway.delivery import Delivery
 from gateway.intake import gathering
 from gateway.intake.settings import IntakeSettings, QueueMode
 from gateway.messages import InboundMessage, Target
-from gateway.requests import Desk
+from gateway.requests import Actor, Desk
 from gateway.session_store import Session, SessionStore
 from gateway.source import SessionSource, is_shared, session_key
 from gateway.store import inbox, lanes, messages, outbox, pending, turns
@@ -48,6 +48,7 @@ MERGED = (
     "I answer this together with your message before; what else you write until I get to them joins them."
 )
 INTERRUPTED = "I stopped what I was doing; this comes next."
+REASON_TAKEN = "I pass your reason on."
 EXPIRED = "It has been a while, so this is a new conversation."
 
 
@@ -105,6 +106,19 @@ class Admission:
             return False
         joint = gathering.joint(turn.input.parts, self._limit(message)) if what == gathering.TEXT else "\n\n"
         self._extend(tx, message, turn, joint)
+        return True
+
+    def take_reason(self, tx: Tx, message: InboundMessage) -> bool:
+        """Give a reply to the card of a call that its author denied to the turn, as the reason; False if it is none."""
+        if message.reply_to is None:
+            return False
+        target = Target.of(message.source)
+        actor = Actor.of(message.source, is_admin=False)
+        denied = self._desk.add_reason(tx, actor, target, message.reply_to, message.text)
+        if denied is None:
+            return False
+        self._settle(tx, message, "reason", denied.turn_id)
+        self._delivery.post_notice(tx, target, REASON_TAKEN, reply_to=message.message_id)
         return True
 
     def admit(self, tx: Tx, message: InboundMessage) -> None:

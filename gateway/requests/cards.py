@@ -82,10 +82,45 @@ class Card:
     hidden: int
 
 
-def open_card(prompt: Prompt, *, minutes: int, measure: Measure, limit: int) -> Card:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How a card asks: for how long, and how many of the people it needs have approved (their names).
+
+    `sent_on_from` is the place where nobody answered, on a card that was sent on to another chat.
+    """
+
+    minutes: int
+    needed: int = 1
+    approved_by: tuple[str, ...] = ()
+    sent_on_from: str | None = None
+
+
+def open_card(prompt: Prompt, asking: Asking, *, measure: Measure, limit: int) -> Card:
     """The card of a pending request."""
-    footer = f"Only {_name(prompt.asked)} may answer, within {minutes} min. No answer counts as no."
-    return _fitting(prompt, f"Approval needed{_place(prompt)}", footer, measure=measure, limit=limit)
+    title = f"Approval needed{_place(prompt)}"
+    if asking.needed > 1:
+        title += f" · {len(asking.approved_by)} of {asking.needed} approvals"
+    if asking.approved_by:
+        title += f" ({', '.join(map(_name, asking.approved_by))})"
+    if asking.sent_on_from is not None:
+        title += f" · asked by {_name(prompt.asked)} in {_name(asking.sent_on_from)}, not answered there"
+    return _fitting(prompt, title, _who_may(prompt, asking), measure=measure, limit=limit)
+
+
+def always_card(prompt: Prompt, asking: Asking, *, measure: Measure, limit: int) -> Card:
+    """The second card: the tool is to be always allowed, but for what?"""
+    title = f"Always allow {_name(prompt.call.tool)} to {_name(prompt.asked)}, but for what?"
+    return _fitting(prompt, title, _who_may(prompt, asking), measure=measure, limit=limit)
+
+
+def _who_may(prompt: Prompt, asking: Asking) -> str:
+    if asking.needed > 1:
+        who = f"{asking.needed} different people who may answer must approve"
+    elif asking.sent_on_from is not None:
+        who = "Only approvers and admins may answer"
+    else:
+        who = f"Only {_name(prompt.asked)} may answer"
+    return f"{who}, within {asking.minutes} min. No answer counts as no."
 
 
 def settled_card(
@@ -95,14 +130,19 @@ def settled_card(
     by: str,
     at: datetime,
     progress: str,
+    terms: str = "",
     measure: Measure,
     limit: int,
 ) -> Card:
-    """The card of a settled request: what was decided, by whom, when, and how the call fares (`progress`)."""
+    """The card of a settled request: what was decided, by whom, when, how the call fares (`progress`).
+
+    `terms` are what was granted beyond the one call, for people.
+    """
     when = at.astimezone(UTC).strftime("%H:%M UTC")
     match state:
         case "approved":
-            title = f"✅ Approved by {_name(by)} at {when}{progress and ' · ' + progress}"
+            what_for = f" ({_line(terms)})" if terms else ""
+            title = f"✅ Approved by {_line(by)} at {when}{what_for}{progress and ' · ' + progress}"
         case "denied":
             title = f"❌ Denied by {_name(by)} at {when}"
         case "expired":
@@ -228,6 +268,15 @@ def _one_line(text: str) -> str:
 def _name(text: str) -> str:
     """A name of a person, tool or argument, as somebody else chose it: on one line and not too long."""
     return shorten_middle(_one_line(text), LEAST_KEPT)[0]
+
+
+def label(text: str) -> str:
+    """Somebody else's words on a button: literal, on one line, short."""
+    return _name(text)
+
+
+def _line(text: str) -> str:
+    return shorten_middle(_one_line(text), 2 * LEAST_KEPT)[0]
 
 
 def _value(value: object) -> str:

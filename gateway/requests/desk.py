@@ -1,53 +1,39 @@
 """Opens and settles requests; the only place that does.
 
 A press, `/approve`, expiry, `/stop` and a reset all end in one conditional update: the first valid answer wins,
-and in the same transaction its turn is made ready, its card is queued to be changed and its lane is kicked.
+and in the same transaction the audit log is written, its turn is made ready, its cards are queued to be changed and
+its lane is kicked. `states` says what an answer does, `offers` what a button means, `cards` how it looks.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, assert_never
 
 import structlog
 
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
-from gateway.document import Document, document
-from gateway.messages import Button, PressAnswer, Target
-from gateway.requests.cards import Prompt, one_line, open_card, reminder, settled_card, whole_call
-from gateway.source import SessionSource
-from gateway.store import lanes, outbox, turns
+from gateway.messages import PressAnswer, Target
+from gateway.requests import offers
+from gateway.requests.board import Board, place_words
+from gateway.requests.cards import Prompt, one_line
+from gateway.requests.granting import Granting
+from gateway.requests.offers import Terms
+from gateway.requests.states import Actor, Counted, Refused, Settled, Standing, answered, may_answer
+from gateway.store import cards, lanes, outbox, pending, turns
 from gateway.store import requests as rows
+from gateway.store.audit import SYSTEM, AuditLog
 from gateway.store.lanes import Head
-from gateway.store.outbox import Draft
 from gateway.store.requests import Request, RequestState
 from gateway.store.tx import Tx
 
 log = structlog.get_logger()
 
-Choice = Literal["once", "deny", "show"]
-_DECISIONS: dict[str, RequestState] = {"once": "approved", "deny": "denied"}
-_LABELS = {"once": "Once", "deny": "Deny", "show": "Show all"}
-_STYLES: dict[str, Literal["plain", "good", "danger"]] = {"once": "good", "deny": "danger", "show": "plain"}
-
 EXPIRED_REASON = (
     "Nobody answered in time. Silence is not consent: do not try to get the same done another way."
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
-    """Who answers: `id` is platform:user, `name` is for people to read."""
-
-    id: str
-    name: str
-    is_admin: bool = False
-
-    @classmethod
-    def of(cls, source: SessionSource, *, is_admin: bool) -> "Actor":
-        """The author of a message or press."""
-        return cls(id=source.requester, name=source.user_name or source.user_id, is_admin=is_admin)
+Confirm = Callable[[Tx, Request, bool, Actor], str]
+"""Carries out what an admin confirmed (True) or refused; returns what to tell them and the card."""
 
 
 class Desk:
@@ -59,16 +45,33 @@ class Desk:
         *,
         kick: Callable[[Head], None],
         new_token: Callable[[], str],
+        audit: AuditLog,
         timeout_s: float = 1_800,
         approvers: frozenset[str] = frozenset(),
+        needed: Callable[[str], int] = lambda _: 1,
+        escalate_after_s: float | None = None,
+        escalate_to: Callable[[], Target | None] = lambda: None,
         clock: Clock = utc_now,
     ) -> None:
-        self._delivery = delivery
+        """`needed` is how many people must approve a call of `server/tool`.
+
+        `escalate_to` is the chat a card is sent on to when nobody answered for `escalate_after_s`.
+        """
+        self._board = Board(delivery, new_token=new_token, minutes=round(timeout_s / 60))
+        self.granting = Granting(audit, clock=clock)
         self._kick = kick
-        self._new_token = new_token
+        self._audit = audit
         self._timeout_s = timeout_s
         self._approvers = approvers
+        self._needed = needed
+        self._escalate_after_s = escalate_after_s
+        self._escalate_to = escalate_to
         self._clock = clock
+        self._confirms: dict[str, Confirm] = {}
+
+    def on_confirmation(self, topic: str, confirm: Confirm) -> None:
+        """Who carries out confirmations of a topic (`call_id` before its first colon)."""
+        self._confirms[topic] = confirm
 
     def ask(
         self,
@@ -83,7 +86,7 @@ class Desk:
         card: str,
     ) -> int:
         """Open an approval and show it on the round's card, which is the turn's part `card`; returns its id."""
-        now_ms = to_ms(self._clock())
+        now_ms = self._now_ms()
         request_id = rows.open_request(
             tx,
             turn_id=turn_id,
@@ -95,49 +98,35 @@ class Desk:
             prompt=prompt.to_json(),
             now_ms=now_ms,
             expires_at=now_ms + int(self._timeout_s * 1000),
+            needed=self._needed(prompt.call.ref),
         )
-        shown = outbox.live_card(tx, turn_id, card)
-        if shown is not None:
-            outbox.point_card(tx, shown, request_id)
-        capabilities = self._delivery.capabilities(target)
-        made = open_card(
-            prompt,
-            minutes=round(self._timeout_s / 60),
-            measure=capabilities.measure,
-            limit=capabilities.limit,
-        )
-        self._delivery.post(
+        self._board.open(tx, _existing(tx, request_id), target, card)
+        return request_id
+
+    def confirm(
+        self, tx: Tx, *, call_id: str, words: str, yes: str, targets: Sequence[Target], lasts_s: float
+    ) -> int:
+        """Ask the admins in these chats to confirm something that blocks no lane; returns the request's id."""
+        now_ms = self._now_ms()
+        request_id = rows.open_request(
             tx,
-            Draft(
-                target=target,
-                kind="edit" if shown is not None else "card",
-                body=made.body,
-                buttons=self._buttons(tx, request_id, offer_all=made.hidden > 0),
-                idem_key=self._delivery.draft_key(),
-                turn_id=turn_id,
-                part=None if shown is not None else f"{card}:{request_id}",
-                request_id=request_id,
-                edits=shown,
-            ),
+            turn_id=None,
+            lane_id=None,
+            call_id=call_id,
+            kind="confirmation",
+            requester="",
+            args_hash="",
+            prompt=words,
+            now_ms=now_ms,
+            expires_at=now_ms + int(lasts_s * 1000),
         )
+        for target in targets:
+            self._board.post_confirmation(tx, request_id, target, words, yes)
         return request_id
 
     def remind(self, tx: Tx, request: Request, target: Target, *, kept: int, reply_to: str | None) -> None:
         """Repeat an open request, with buttons of its own, to somebody who wrote instead of answering."""
-        capabilities = self._delivery.capabilities(target)
-        prompt = Prompt.from_json(request.prompt)
-        self._delivery.post(
-            tx,
-            Draft(
-                target=target,
-                kind="card",
-                body=reminder(prompt, kept=kept, measure=capabilities.measure, limit=capabilities.limit),
-                buttons=self._buttons(tx, request.id, offer_all=False),
-                idem_key=self._delivery.draft_key(),
-                reply_to=reply_to,
-                request_id=request.id,
-            ),
-        )
+        self._board.repeat(tx, request, target, kept=kept, reply_to=reply_to)
 
     def press(
         self, tx: Tx, token: str, actor: Actor, target: Target, message_id: str | None = None
@@ -148,106 +137,290 @@ class Desk:
             return PressAnswer(text="This button is not known here (any more). Nothing was done.", alert=True)
         request, choice = found
         if message_id is not None:
-            outbox.learn_card(tx, request.id, token, message_id, to_ms(self._clock()))
-        if choice == "show":
-            return self._show_all(tx, request, actor, target)
-        return self.decide(tx, request, _DECISIONS[choice], actor)
+            outbox.learn_card(tx, request.id, token, message_id, self._now_ms())
+        match choice:
+            case "show":
+                return self._show_all(tx, request, actor, target)
+            case "always" | "back":
+                return self._turn_card(tx, request, choice, token, actor)
+            case "deny":
+                return self.decide(tx, request, "denied", actor)
+            case _:
+                return self.decide(tx, request, "approved", actor, choice=choice)
 
     def decide(
-        self, tx: Tx, request: Request, state: RequestState, actor: Actor, reason: str | None = None
+        self,
+        tx: Tx,
+        request: Request,
+        state: Literal["approved", "denied"],
+        actor: Actor,
+        reason: str | None = None,
+        *,
+        choice: str = "once",
     ) -> PressAnswer:
-        """Settle a request as `actor`; the first valid answer wins."""
-        if not self._may_answer(request, actor):
-            asked = Prompt.from_json(request.prompt).asked
-            return PressAnswer(text=f"Only {asked} may answer this. Nothing was done.", alert=True)
-        if request.state != "pending":
-            return PressAnswer(text=self._already(request), alert=True)
-        now_ms = to_ms(self._clock())
-        if request.expires_at is not None and request.expires_at <= now_ms:
-            self._settle(tx, request, "expired", by="", reason=EXPIRED_REASON)
-            return PressAnswer(text="Too late: this request has expired. Nothing was run.", alert=True)
-        if not self._settle(tx, request, state, by=actor.name, reason=reason):
-            return PressAnswer(text="Somebody else was first. Nothing was done.", alert=True)
-        log.info("request.decided", request=request.id, turn=request.turn_id, state=state, by=actor.id)
-        return PressAnswer(text="Approved, running it." if state == "approved" else "Denied.")
+        """Answer a request as `actor`; the first valid answer wins. `choice` is the button that approves."""
+        outcome = answered(
+            self._standing(tx, request),
+            "approve" if state == "approved" else "deny",
+            actor,
+            approvers=self._approvers,
+            now_ms=self._now_ms(),
+        )
+        match outcome:
+            case Refused():
+                return self._refused(tx, request, outcome, actor)
+            case Counted():
+                return self._counted(tx, request, outcome, actor)
+            case Settled(state="expired"):
+                self._settle(tx, request, "expired", actor=None, reason=EXPIRED_REASON)
+                return PressAnswer(text="Too late: this request has expired. Nothing was run.", alert=True)
+            case Settled():
+                terms = self._terms(request, choice) if state == "approved" else None
+                if not self._settle(tx, request, state, actor=actor, reason=reason, terms=terms):
+                    return PressAnswer(text="Somebody else was first. Nothing was done.", alert=True)
+                if request.kind == "confirmation":
+                    return PressAnswer(text=(_existing(tx, request.id).reason or "Done."))
+                return PressAnswer(text=_told(state, terms))
+            case _ as never:
+                assert_never(never)
 
     def close_turn(self, tx: Tx, turn_id: int, by: str) -> None:
         """Close whatever the turn still asks: a later press runs nothing."""
         for request in rows.pending_of_turn(tx, turn_id):
-            self._settle(tx, request, "closed", by=by, reason="the turn was stopped")
+            self._settle(tx, request, "closed", actor=None, by=by, reason="the turn was stopped")
 
     def expire(self, tx: Tx) -> int:
         """Settle all requests nobody answered in time; returns how many."""
-        overdue = rows.due(tx, to_ms(self._clock()))
+        overdue = rows.due(tx, self._now_ms())
         for request in overdue:
-            self._settle(tx, request, "expired", by="", reason=EXPIRED_REASON)
+            self._settle(tx, request, "expired", actor=None, reason=EXPIRED_REASON)
         return len(overdue)
+
+    def escalate(self, tx: Tx) -> int:
+        """Send cards that nobody answered on to the chat configured for that; returns how many."""
+        target = self._escalate_to() if self._escalate_after_s is not None else None
+        if target is None or self._escalate_after_s is None:
+            return 0
+        overdue = rows.to_escalate(tx, self._now_ms() - int(self._escalate_after_s * 1000))
+        for request in overdue:
+            rows.mark_escalated(tx, request.id, self._now_ms())
+            place = self._place(tx, request)
+            if place == target:
+                continue
+            self._board.send_on(tx, request, target, place)
+            self._audit.write(
+                tx,
+                actor=SYSTEM,
+                action="request.sent_on",
+                target=f"request:{request.id}",
+                to=place_words(target),
+            )
+        return len(overdue)
+
+    def add_reason(self, tx: Tx, actor: Actor, target: Target, message_id: str, words: str) -> Request | None:
+        """A person replies to the card of what they denied: keep the words as the reason.
+
+        Stated rule: only a call that was denied by this very person, without a reason yet, and in a turn that is
+        still open takes one; the turn hears it before its next request to the model. In all other cases this returns
+        None, and the reply is a message like any other. Typing alone decides nothing.
+        """
+        on_card = cards.request_on(tx, target, message_id)
+        shown = rows.get(tx, on_card) if on_card is not None else None
+        if shown is None or shown.turn_id is None:
+            return None
+        denied = rows.denied_by(tx, shown.turn_id, actor.id)
+        if denied is None or not pending.say_newer(tx, shown.turn_id, f"{pending.REASON}{denied.id}", words):
+            return None
+        rows.set_reason(tx, denied.id, f"{actor.name} denied this: {words}")
+        self._audit.write(
+            tx, actor=actor.id, action="request.reason", target=f"request:{denied.id}", reason=words
+        )
+        return denied
 
     def show_progress(self, tx: Tx, request: Request, progress: str, target: Target) -> None:
         """Change the cards of an approved request: running, done, failed."""
-        self._update_cards(tx, request, target, progress)
+        del target  # each card stands where it stands
+        self._board.settle(tx, request, progress)
 
-    def _settle(self, tx: Tx, request: Request, state: RequestState, *, by: str, reason: str | None) -> bool:
-        now_ms = to_ms(self._clock())
-        if not rows.decide(tx, request.id, state=state, by=by, reason=reason, now_ms=now_ms):
+    def _standing(self, tx: Tx, request: Request) -> Standing:
+        return Standing(
+            kind=request.kind,
+            state=request.state,
+            requester=request.requester,
+            expires_at=request.expires_at,
+            needed=request.needed,
+            approvals=frozenset(rows.votes(tx, request.id)) if request.needed > 1 else frozenset(),
+        )
+
+    def _refused(self, tx: Tx, request: Request, refusal: Refused, actor: Actor) -> PressAnswer:
+        match refusal.why:
+            case "not_theirs":
+                self._audit.write(
+                    tx,
+                    actor=actor.id,
+                    action="request.refused",
+                    target=f"request:{request.id}",
+                    why="not theirs",
+                )
+                return PressAnswer(
+                    text=f"{self._who_may(request)} may answer this. Nothing was done.", alert=True
+                )
+            case "approved_before":
+                return PressAnswer(
+                    text="You have approved this already; somebody else must, too. Nothing was done.",
+                    alert=True,
+                )
+            case "settled":
+                return PressAnswer(text=_already(request), alert=True)
+            case _ as never:
+                assert_never(never)
+
+    def _who_may(self, request: Request) -> str:
+        if request.kind == "confirmation":
+            return "Only admins"
+        return f"Only {Prompt.from_json(request.prompt).asked}"
+
+    def _counted(self, tx: Tx, request: Request, outcome: Counted, actor: Actor) -> PressAnswer:
+        rows.add_vote(tx, request.id, voter=actor.id, name=actor.name, now_ms=self._now_ms())
+        self._audit.write(
+            tx,
+            actor=actor.id,
+            action="request.approval_counted",
+            target=f"request:{request.id}",
+            have=outcome.have,
+        )
+        log.info("request.approval_counted", request=request.id, turn=request.turn_id, by=actor.id)
+        self._board.ask_again(tx, request)
+        return PressAnswer(
+            text=f"Counted: {outcome.have} of {outcome.needed}. Another person must approve it, too."
+        )
+
+    def _terms(self, request: Request, choice: str) -> Terms | None:
+        if request.needed > 1 or request.kind != "approval":
+            return None
+        return offers.terms_of(choice, Prompt.from_json(request.prompt), request.args_hash)
+
+    def _settle(
+        self,
+        tx: Tx,
+        request: Request,
+        state: RequestState,
+        *,
+        actor: Actor | None,
+        reason: str | None,
+        by: str = "",
+        terms: Terms | None = None,
+    ) -> bool:
+        now_ms = self._now_ms()
+        names = self._names(tx, request)
+        if actor is not None:
+            by = " and ".join((*names, actor.name)) if state == "approved" else actor.name
+        decider = actor.id if actor else None
+        if not rows.decide(tx, request.id, state=state, by=by, decider=decider, reason=reason, now_ms=now_ms):
             return False
-        settled = rows.get(tx, request.id)
-        assert settled is not None
-        progress = "running…" if state == "approved" else ""
-        self._update_cards(tx, settled, lanes.get(tx, request.lane_id).target, progress)
-        head = turns.unpark(tx, request.turn_id, now_ms)
+        self._write_down(tx, request, state, actor)
+        if terms is not None and actor is not None:
+            self._give(tx, request, terms, actor)
+        if request.kind == "confirmation":
+            self._carry_out(tx, request, state, actor)
+        self._board.settle(tx, _existing(tx, request.id), "running…" if state == "approved" else "")
+        head = turns.unpark(tx, request.turn_id, now_ms) if request.turn_id is not None else None
         if head is not None:
             tx.after_commit(lambda: self._kick(head))
         return True
 
-    def _update_cards(self, tx: Tx, request: Request, target: Target, progress: str) -> None:
-        capabilities = self._delivery.capabilities(target)
-        at = datetime.fromtimestamp((request.decided_at or 0) / 1000, tz=UTC)
-        card = settled_card(
-            Prompt.from_json(request.prompt),
-            request.state,
-            by=request.decided_by or "",
-            at=at,
-            progress=progress,
-            measure=capabilities.measure,
-            limit=capabilities.limit,
-        )
-        for row_id in outbox.cards_of(tx, request.id):
-            self._edit(tx, target, row_id, card.body)
+    def _write_down(self, tx: Tx, request: Request, state: RequestState, actor: Actor | None) -> None:
+        about: dict[str, object] = {
+            "kind": request.kind,
+            "turn": request.turn_id,
+            "requester": request.requester,
+        }
+        if request.kind == "approval":
+            call = Prompt.from_json(request.prompt).call
+            about |= {"tool": call.ref, "args": dict(call.args), "args_hash": request.args_hash}
+        by = actor.id if actor else SYSTEM
+        self._audit.write(tx, actor=by, action=f"request.{state}", target=f"request:{request.id}", **about)
+        log.info("request.decided", request=request.id, turn=request.turn_id, state=state, by=by)
 
-    def _edit(self, tx: Tx, target: Target, row_id: int, body: Document) -> None:
-        self._delivery.post(
+    def _give(self, tx: Tx, request: Request, terms: Terms, actor: Actor) -> None:
+        assert request.turn_id is not None
+        call = Prompt.from_json(request.prompt).call
+        self.granting.give(
             tx,
-            Draft(target=target, kind="edit", body=body, idem_key=self._delivery.draft_key(), edits=row_id),
+            subject=request.requester,
+            session_id=turns.session_of(tx, request.turn_id) if terms.scope == "session" else None,
+            server=call.server,
+            tool=call.tool,
+            pattern=terms.pattern,
+            lasts_s=terms.lasts_s,
+            by=actor.id,
+            request_id=request.id,
         )
+
+    def _carry_out(self, tx: Tx, request: Request, state: RequestState, actor: Actor | None) -> None:
+        if actor is None:
+            return
+        confirm = self._confirms[request.call_id.partition(":")[0]]
+        rows.set_reason(tx, request.id, confirm(tx, request, state == "approved", actor))
+
+    def _turn_card(
+        self, tx: Tx, request: Request, choice: Literal["always", "back"], token: str, actor: Actor
+    ) -> PressAnswer:
+        """Between the first card and the one that asks what for: neither decides anything."""
+        if not may_answer(self._standing(tx, request), actor, self._approvers):
+            return self._refused(tx, request, Refused(why="not_theirs"), actor)
+        if request.state != "pending" or (request.expires_at or 0) <= self._now_ms():
+            return self.decide(tx, request, "denied", actor)  # too late: says so, and expires it if need be
+        to_second = choice == "always" and request.needed == 1
+        turned = (
+            self._board.ask_what_for(tx, request, token)
+            if to_second
+            else self._board.ask_again(tx, request, token)
+        )
+        if not turned:
+            return PressAnswer(text="This card is too old for that. Nothing was done.", alert=True)
+        return PressAnswer(text="Choose what for." if to_second else "Nothing is decided yet.")
 
     def _show_all(self, tx: Tx, request: Request, actor: Actor, target: Target) -> PressAnswer:
-        if not self._may_answer(request, actor):
+        if not may_answer(self._standing(tx, request), actor, self._approvers):
             return PressAnswer(text="Only who may answer this may see it all.", alert=True)
         prompt = Prompt.from_json(request.prompt)
-        for piece in self._delivery.cut(target, document(*whole_call(prompt).blocks)):
-            self._delivery.post_notice(tx, target, piece)
+        self._board.show_all(tx, prompt, target)
         return PressAnswer(text=f"All arguments of {prompt.call.tool} follow.")
 
-    def _may_answer(self, request: Request, actor: Actor) -> bool:
-        return actor.is_admin or actor.id == request.requester or actor.id in self._approvers
+    def _names(self, tx: Tx, request: Request) -> tuple[str, ...]:
+        return tuple(rows.votes(tx, request.id).values()) if request.needed > 1 else ()
 
-    def _already(self, request: Request) -> str:
-        words = {
-            "approved": f"already approved by {request.decided_by}",
-            "denied": f"already denied by {request.decided_by}",
-            "expired": "expired, it was not run",
-            "closed": "closed, it was not run",
-        }
-        return (
-            f"This is {words[request.state]}. Nothing was done: {one_line(Prompt.from_json(request.prompt))}"
-        )
+    def _place(self, tx: Tx, request: Request) -> Target:
+        assert request.lane_id is not None
+        return lanes.get(tx, request.lane_id).target
 
-    def _buttons(self, tx: Tx, request_id: int, *, offer_all: bool) -> tuple[tuple[Button, ...], ...]:
-        choices: Sequence[Choice] = ("once", "deny", "show") if offer_all else ("once", "deny")
-        made = []
-        for choice in choices:
-            token = self._new_token()
-            rows.add_button(tx, token=token, request_id=request_id, choice=choice)
-            made.append(Button(label=_LABELS[choice], token=token, style=_STYLES[choice]))
-        return (tuple(made[:2]), *((button,) for button in made[2:]))
+    def _now_ms(self) -> int:
+        return to_ms(self._clock())
+
+
+def _existing(tx: Tx, request_id: int) -> Request:
+    request = rows.get(tx, request_id)
+    assert request is not None
+    return request
+
+
+def _told(state: RequestState, terms: Terms | None) -> str:
+    if state != "approved":
+        return "Denied."
+    return "Approved, running it." if terms is None else f"Approved {offers.words(terms)}; running it."
+
+
+_ENDINGS: Mapping[RequestState, str] = {
+    "approved": "already approved by {by}",
+    "denied": "already denied by {by}",
+    "expired": "expired, it was not run",
+    "closed": "closed, it was not run",
+}
+
+
+def _already(request: Request) -> str:
+    ending = _ENDINGS[request.state].format(by=request.decided_by)
+    if request.kind == "confirmation":
+        return f"This is {ending}. Nothing was done."
+    return f"This is {ending}. Nothing was done: {one_line(Prompt.from_json(request.prompt))}"

@@ -4,7 +4,8 @@ Each inbound message of a turn is known by its platform's id (`turn_messages`), 
 it. Columns of `turns` that only this module and `turns.append` write:
 `gathers`: more of the turn's message may come (`text`: the sender's client split it; `album:ID`); until `ready_at`
 the turn is not run, and as long as it waits it is joined. `steers`: the turn that runs may take it over. `newer`:
-texts of edits that the turn, which runs already, has still to hear, as JSON {message id: text}.
+texts of edits that the turn, which runs already, has still to hear, as JSON {message id: text}; under `REASON` and
+a request's id, why somebody denied a call.
 """
 
 import json
@@ -17,6 +18,8 @@ from gateway.store.inputs import Part, TurnInputRow
 from gateway.store.lanes import OPEN_STATES, Fence, Head
 from gateway.store.turns import TurnState
 from gateway.store.tx import Row, Tx
+
+REASON = "reason:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

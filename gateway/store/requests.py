@@ -11,11 +11,15 @@ RequestState = Literal["pending", "approved", "denied", "expired", "closed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request as stored. `prompt` is JSON: what its card shows; `args_hash` binds an approval to its call."""
+    """A request as stored. `prompt` is JSON: what its card shows; `args_hash` binds an approval to its call.
+
+    A confirmation belongs to no turn and no lane. `needed`: how many people must approve. `decided_by` is for
+    people to read, `decider` an id (platform:user). `escalated_at`: its card was sent on to another chat.
+    """
 
     id: int
-    turn_id: int
-    lane_id: int
+    turn_id: int | None
+    lane_id: int | None
     call_id: str
     kind: RequestKind
     state: RequestState
@@ -24,7 +28,10 @@ class Request:
     prompt: str
     created_at: int
     expires_at: int | None
+    needed: int
+    escalated_at: int | None
     decided_by: str | None
+    decider: str | None
     decided_at: int | None
     reason: str | None
 
@@ -32,8 +39,8 @@ class Request:
 def open_request(
     tx: Tx,
     *,
-    turn_id: int,
-    lane_id: int,
+    turn_id: int | None,
+    lane_id: int | None,
     call_id: str,
     kind: RequestKind,
     requester: str,
@@ -41,12 +48,13 @@ def open_request(
     prompt: str,
     now_ms: int,
     expires_at: int | None,
+    needed: int = 1,
 ) -> int:
     """Store a pending request; returns its id."""
     row = tx.row(
         "INSERT INTO requests (turn_id, lane_id, call_id, kind, state, requester, args_hash, prompt, created_at,"
-        " expires_at) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :prompt, :now, :expires)"
-        " RETURNING id",
+        " expires_at, needed) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :prompt, :now,"
+        " :expires, :needed) RETURNING id",
         turn=turn_id,
         lane=lane_id,
         call=call_id,
@@ -56,6 +64,7 @@ def open_request(
         prompt=prompt,
         now=now_ms,
         expires=expires_at,
+        needed=needed,
     )
     assert row is not None
     return int(row["id"])
@@ -120,14 +129,72 @@ def due(tx: Tx, now_ms: int) -> list[Request]:
     return [_request(row) for row in rows]
 
 
-def decide(tx: Tx, request_id: int, *, state: RequestState, by: str, reason: str | None, now_ms: int) -> bool:
+def to_escalate(tx: Tx, opened_before_ms: int) -> list[Request]:
+    """Approvals that have waited since then and were not sent on."""
+    rows = tx.rows(
+        "SELECT * FROM requests WHERE state = 'pending' AND kind = 'approval' AND escalated_at IS NULL"
+        " AND created_at <= :before ORDER BY id",
+        before=opened_before_ms,
+    )
+    return [_request(row) for row in rows]
+
+
+def mark_escalated(tx: Tx, request_id: int, now_ms: int) -> None:
+    """Its card was sent on."""
+    tx.run("UPDATE requests SET escalated_at = :now WHERE id = :id", now=now_ms, id=request_id)
+
+
+def add_vote(tx: Tx, request_id: int, *, voter: str, name: str, now_ms: int) -> None:
+    """One of several people approved; saying so twice counts once."""
+    tx.run(
+        "INSERT INTO votes (request_id, voter, name, at) VALUES (:id, :voter, :name, :now) ON CONFLICT DO NOTHING",
+        id=request_id,
+        voter=voter,
+        name=name,
+        now=now_ms,
+    )
+
+
+def votes(tx: Tx, request_id: int) -> dict[str, str]:
+    """Who approved so far: names by id, in order."""
+    rows = tx.rows("SELECT voter, name FROM votes WHERE request_id = :id ORDER BY at, voter", id=request_id)
+    return {row["voter"]: row["name"] for row in rows}
+
+
+def denied_by(tx: Tx, turn_id: int, decider: str) -> Request | None:
+    """The call of a turn that this person denied last, without having given a reason."""
+    row = tx.row(
+        "SELECT * FROM requests WHERE turn_id = :turn AND state = 'denied' AND decider = :who AND reason IS NULL"
+        " ORDER BY id DESC LIMIT 1",
+        turn=turn_id,
+        who=decider,
+    )
+    return _request(row) if row else None
+
+
+def set_reason(tx: Tx, request_id: int, reason: str) -> None:
+    """Why a settled request was settled so."""
+    tx.run("UPDATE requests SET reason = :reason WHERE id = :id", reason=reason, id=request_id)
+
+
+def decide(
+    tx: Tx,
+    request_id: int,
+    *,
+    state: RequestState,
+    by: str,
+    reason: str | None,
+    now_ms: int,
+    decider: str | None = None,
+) -> bool:
     """Settle a pending request; False if somebody else was first."""
     return (
         tx.run(
-            "UPDATE requests SET state = :state, decided_by = :by, decided_at = :now, reason = :reason"
-            " WHERE id = :id AND state = 'pending'",
+            "UPDATE requests SET state = :state, decided_by = :by, decider = :decider, decided_at = :now,"
+            " reason = :reason WHERE id = :id AND state = 'pending'",
             state=state,
             by=by,
+            decider=decider,
             now=now_ms,
             reason=reason,
             id=request_id,
@@ -149,7 +216,10 @@ def _request(row: Row) -> Request:
         prompt=row["prompt"],
         created_at=row["created_at"],
         expires_at=row["expires_at"],
+        needed=row["needed"],
+        escalated_at=row["escalated_at"],
         decided_by=row["decided_by"],
+        decider=row["decider"],
         decided_at=row["decided_at"],
         reason=row["reason"],
     )

@@ -110,6 +110,13 @@ def open_turns(tx: Tx, lane_id: int) -> list[tuple[int, TurnState]]:
     return [(row["id"], row["state"]) for row in rows]
 
 
+def session_of(tx: Tx, turn_id: int) -> int:
+    """The session a turn belongs to."""
+    row = tx.row("SELECT session_id FROM turns WHERE id = :id", id=turn_id)
+    assert row is not None
+    return int(row["session_id"])
+
+
 def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | Head | None:
     """Take the lane and its head.
 

@@ -5,6 +5,7 @@ dictionary between agent events and stored ones, `gate` decides on tool calls, `
 reach the model.
 """
 
+from gateway.turns.gate import Gatekeeper
 from gateway.turns.run import TurnRunner, TurnSettings
 
-__all__ = ["TurnRunner", "TurnSettings"]
+__all__ = ["Gatekeeper", "TurnRunner", "TurnSettings"]

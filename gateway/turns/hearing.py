@@ -16,7 +16,7 @@ from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
 from gateway.store.tx import Tx
 from gateway.turns.journal import Journal
-from gateway.turns.wording import for_model, newer
+from gateway.turns.wording import denied_because, for_model, newer
 
 TAKEN_OVER = "I take this into what I am working on."
 
@@ -42,21 +42,25 @@ class Ear:
     def _take(self, tx: Tx) -> list[tuple[str, dict[str, Any]]]:
         claim, now_ms = self.claim, to_ms(self.clock())
         edits, taken = pending.hear(tx, claim.fence, claim.requester, now_ms)
-        for text in edits.values():
+        for key, text in edits.items():
+            is_reason = key.startswith(pending.REASON)
             messages.add(
                 tx,
                 session_id=claim.session_id,
                 turn_id=claim.turn_id,
-                role="question",
-                author=claim.requester,
-                body=text,
+                role="notice" if is_reason else "question",
+                author="parley" if is_reason else claim.requester,
+                body=denied_because(text) if is_reason else text,
                 now_ms=now_ms,
             )
         for turn in taken:
             self.delivery.post_notice(
                 tx, claim.target, TAKEN_OVER, reply_to=turn.input.parts[0].message_id, turn_id=turn.id
             )
-        said = [self._edit_for_model(text) for text in edits.values()]
+        said = [
+            denied_because(text) if key.startswith(pending.REASON) else self._edit_for_model(text)
+            for key, text in edits.items()
+        ]
         said += [for_model(turn.input, turn.requester) for turn in taken]
         return [("steered", {"text": text}) for text in said]
 

@@ -16,7 +16,7 @@ import structlog
 
 from agent.chat import chat
 from agent.keeping import closed_history, is_readable
-from agent.ports import ChatState, TurnInput
+from agent.ports import ChatState, Gate, TurnInput
 from agent.snapshot import Snapshot
 from gateway import session_store
 from gateway.clock import Clock, to_ms, utc_now
@@ -24,14 +24,12 @@ from gateway.delivery import Delivery
 from gateway.errors import Fenced, StoreUnavailable
 from gateway.events import EventHub
 from gateway.requests import Desk
-from gateway.requests.policy import ApprovalPolicy
 from gateway.store import lanes, turns
 from gateway.store.lanes import Head
 from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
 from gateway.store.tx import Tx
 from gateway.turn_queue import Cut
-from gateway.turns.gate import TurnGate
 from gateway.turns.narration import Mask, Narration
 from gateway.turns.translate import records_of
 from gateway.turns.wording import cannot_read, context_line, for_model
@@ -74,7 +72,7 @@ class TurnRunner:
         desk: Desk,
         hub: EventHub,
         snapshots: Snapshots,
-        policy: ApprovalPolicy,
+        gate: Callable[[Claim], Gate],
         settings: TurnSettings,
         mask: Mask,
         why_cut: Callable[[int], Cut | None],
@@ -86,7 +84,7 @@ class TurnRunner:
         self._desk = desk
         self._hub = hub
         self._snapshots = snapshots
-        self._policy = policy
+        self._gate = gate
         self._settings = settings
         self._mask = mask
         self._node = node
@@ -181,7 +179,7 @@ class TurnRunner:
         snapshot = await self._snapshots.snapshot(claim.agent)
         narration.begin(snapshot.fingerprint)
         state = ChatState(history=claim.history, records=records_of(claim.events))
-        gate = TurnGate(database=self._db, policy=self._policy, turn_id=claim.turn_id)
+        gate = self._gate(claim)
         left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)
         try:
             async with (

@@ -53,3 +53,8 @@ def context_line(given: TurnInputRow, target: Target) -> str:
     speaker = _UNFIT.sub("", given.speaker).strip()[:40] or "a user"
     where = "a conversation of several people" if given.shared else f"a chat with {speaker}"
     return f"You are in {where} on {target.platform}. It is {when}."
+
+
+def denied_because(text: str) -> str:
+    """How the model hears why a person denied a call."""
+    return f"(The reason given for denying the tool call: {text})"

@@ -9,6 +9,7 @@ from tests.flow.house import House
 from tests.flow.scripted import calls, says
 
 COUNT = ("count", {})
+FIRST_CARD = ["Once", "This session", "Always", "Deny"]
 
 
 @pytest.mark.req("APR-1", "APR-2")
@@ -17,7 +18,7 @@ async def test_once_runs_the_tool_once_and_the_answer_follows(house: House) -> N
     ann.says("use count {}")
     card = await ann.gets_card()
     assert house.lab.runs == []
-    assert list(card.tokens) == ["Once", "Deny"]
+    assert list(card.tokens) == FIRST_CARD
 
     answer = await ann.presses("Once", card)
     await ann.gets("lab__count returned: run 1")
@@ -228,7 +229,7 @@ async def test_the_calls_of_a_round_are_decided_and_run_one_after_the_other_on_o
     for number in range(3):
         card = await ann.gets(f"({number + 1} of 3)")
         assert card.message_id == "2"  # 1 was the person's message: one card for all
-        assert list(card.tokens) == ["Once", "Deny"]
+        assert list(card.tokens) == FIRST_CARD
         assert f"n: {number}" in card.text
         assert card.text.count("lab/count") == 3
         assert len(house.lab.runs) == number
@@ -522,7 +523,7 @@ async def test_every_button_has_a_token_of_its_own_that_says_nothing(house: Hous
     ann.says("hello?")
     tokens |= set((await ann.gets("Answer the open request first")).tokens.values())
 
-    assert len(tokens) == 4
+    assert len(tokens) == 8
     for token in tokens:
         assert len(token.encode()) <= 64
         assert token.startswith("pl1:")
@@ -545,7 +546,7 @@ async def test_all_of_a_long_argument_is_one_tap_away_for_who_may_answer(house_o
     house.model.then(calls(("lab__count", {"command": long})))
     ann.says("go", mentions=True)
     card = await ann.gets_card()
-    assert list(card.tokens) == ["Once", "Deny", "Show all"]
+    assert list(card.tokens) == [*FIRST_CARD, "Show all"]
 
     refused = await bob.presses("Show all", card)
     assert refused.alert

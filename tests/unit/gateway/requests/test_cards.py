@@ -11,6 +11,7 @@ from adapters.telegram.render import measure
 from gateway.document import Code, Document, plain
 from gateway.redaction import Redactor
 from gateway.requests.cards import (
+    Asking,
     Card,
     Prompt,
     PromptCall,
@@ -46,7 +47,7 @@ def a_prompt(args: dict[str, Any], *, tool: str = "run", server: str = "shell", 
 
 
 def card_of(prompt: Prompt, limit: int = LIMIT) -> Card:
-    return open_card(prompt, minutes=30, measure=measure, limit=limit)
+    return open_card(prompt, Asking(minutes=30), measure=measure, limit=limit)
 
 
 def text_of(card: Card) -> str:

@@ -8,8 +8,9 @@ import pytest
 from agent.calls import ToolCall
 from agent.ports import Allowed, Denied, Pending
 from gateway.requests.policy import ApprovalPolicy
+from gateway.store.audit import AuditLog
 from gateway.store.requests import Request
-from gateway.turns.gate import CHANGED, TurnGate
+from gateway.turns.gate import CHANGED, FOR_ADMINS, Gatekeeper, TurnGate
 
 CALL = ToolCall(id="0.0", name="lab__count", server="lab", tool="count", args={"n": 1})
 ASKED = Request(
@@ -24,24 +25,33 @@ ASKED = Request(
     prompt="{}",
     created_at=0,
     expires_at=None,
+    needed=1,
+    escalated_at=None,
     decided_by="Ann",
+    decider="memory:1",
     decided_at=1,
     reason=None,
 )
 
 
 class OneRequest:
-    """A database that knows one request, or none."""
+    """A database that knows one request, or none, and no grant."""
 
     def __init__(self, request: Request | None) -> None:
         self._request = request
 
-    async def read(self, work: Any) -> Request | None:
-        return self._request
+    async def read(self, work: Any) -> tuple[Request | None, None]:
+        return self._request, None
 
 
-def gate(request: Request | None, **policy: Any) -> TurnGate:
-    return TurnGate(database=OneRequest(request), policy=ApprovalPolicy(**policy), turn_id=7)  # type: ignore[arg-type]
+def gate(request: Request | None, *, admin: bool = False, **policy: Any) -> TurnGate:
+    keeper = Gatekeeper(
+        database=OneRequest(request),  # type: ignore[arg-type]
+        policy=ApprovalPolicy(**policy),
+        audit=AuditLog(),
+        is_admin=lambda who: admin and who == "memory:1",
+    )
+    return TurnGate(keeper=keeper, turn_id=7, session_id=1, requester="memory:1")
 
 
 @pytest.mark.req("APR-3", "APR-6", "APR-7")
@@ -70,6 +80,25 @@ async def test_what_the_configuration_decides_asks_nobody() -> None:
     assert await gate(approved, deny=("lab/*",)).check(CALL, default="ask") == Denied(
         reason="The configuration does not allow this tool."
     )
+
+
+@pytest.mark.req("ACC-2")
+@pytest.mark.parametrize("policy", [{}, {"allow": ("lab/*",)}])
+async def test_a_tool_for_admins_is_denied_to_everybody_else_even_if_approved(policy: dict[str, Any]) -> None:
+    approved = replace(ASKED, state="approved")
+
+    assert await gate(approved, admin_only=("lab/*",), **policy).check(CALL, default="ask") == Denied(
+        reason=FOR_ADMINS
+    )
+    assert (
+        await gate(approved, admin=True, admin_only=("lab/*",), **policy).check(CALL, default="ask")
+        == Allowed()
+    )
+
+
+@pytest.mark.req("APR-3")
+async def test_a_tool_for_two_people_asks_even_where_it_is_allowed() -> None:
+    assert await gate(None, allow=("*",), two_person=("lab/*",)).check(CALL, default="allow") == Pending()
 
 
 @pytest.mark.req("APR-6")
