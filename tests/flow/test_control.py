@@ -333,7 +333,7 @@ async def test_a_joined_terminal_is_answered_streamed_to_and_presses_by_number(
     seat.console.type("plum")
     await seat.console.sees("You said: plum")
     seat.console.type("use count {}")
-    await seat.console.sees("1 Once  2 Deny")
+    await seat.console.sees("1 Once  2 This session  3 Always  4 Deny")
     seat.console.type("1")
     await seat.console.sees("(Approved, running it.)")
     await seat.console.sees("returned: run 1")
