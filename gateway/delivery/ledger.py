@@ -175,7 +175,7 @@ class Ledger:
         )
         outbox.retry(tx, item.id, at_ms=at_ms, error=outcome.error)
         if outcome.whole_chat:
-            outbox.pause(tx, dest, at_ms)
+            outbox.pause(tx, dest, now_ms, at_ms)
 
     def _mark_unknown(
         self, tx: Tx, row_id: int, dest: str, kind: Kind, turn_id: int | None, why: str

@@ -278,9 +278,10 @@ class Live:
             outbox.mark_gone(tx, dest_of(target), str(error))
 
     async def _pause(self, dest: str, wait_s: float) -> None:
-        until_ms = self._ledger.now_ms() + int(wait_s * 1000)
-        self._pauses.add(dest, until_ms)
-        await self._write(lambda tx: outbox.pause(tx, dest, until_ms))
+        now_ms = self._ledger.now_ms()
+        until_ms = now_ms + int(wait_s * 1000)
+        self._pauses.add(dest, now_ms, until_ms)
+        await self._write(lambda tx: outbox.pause(tx, dest, now_ms, until_ms))
 
 
 async def _request(adapter: Adapter, stream: Stream, manuscript: Manuscript, step: Grow | Sketch) -> None:

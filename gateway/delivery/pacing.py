@@ -31,16 +31,16 @@ class Pace:
 class Pauses:
     """Until when (UTC milliseconds) nothing at all may go to a destination, as far as this process was told."""
 
-    _until: dict[str, int] = field(default_factory=dict)
+    _spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, dest: str, until_ms: int) -> None:
-        """The platform asked to wait."""
-        self._until[dest] = max(until_ms, self._until.get(dest, 0))
+    def add(self, dest: str, now_ms: int, until_ms: int) -> None:
+        """The platform asked, now, to wait until then."""
+        self._spans[dest] = (now_ms, max(until_ms, self._spans.get(dest, (0, 0))[1]))
 
     def until(self, dest: str, now_ms: int) -> int | None:
-        """The end of a pause that still lasts."""
-        until_ms = self._until.get(dest)
-        if until_ms is not None and until_ms <= now_ms:
-            del self._until[dest]
-            return None
-        return until_ms
+        """The end of a pause that still lasts; one that begins in the future is of a clock that was put back."""
+        begin_ms, until_ms = self._spans.get(dest, (0, 0))
+        if begin_ms <= now_ms < until_ms:
+            return until_ms
+        self._spans.pop(dest, None)
+        return None

@@ -24,10 +24,10 @@ from gateway.delivery.pacing import Pauses
 from gateway.delivery.platforms import Platforms
 from gateway.delivery.presence import Presence
 from gateway.delivery.stream import Place, Stream
-from gateway.document import Document
+from gateway.document import Document, text_document
 from gateway.errors import NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
-from gateway.messages import Target
+from gateway.messages import OutboundMessage, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.sqlite import Database, Work
@@ -163,6 +163,18 @@ class Delivery:
         for row in previews.of_turn(tx, turn_id):
             previews.finish(tx, row.id, None, self._ledger.now_ms())
 
+    async def say_at_once(self, target: Target, text: str) -> None:
+        """Show a short text without a row of the outbox, best effort: for when nothing can be stored."""
+        adapter = self._platforms.online(target)
+        if adapter is None:
+            return
+        try:
+            await adapter.send(
+                OutboundMessage(target=target, body=text_document(text), idem_key=self.draft_key())
+            )
+        except SendError as error:
+            log.warning("delivery.not_said", reason=str(error))
+
     def draft_key(self) -> str:
         """A new idempotency key (at most 25 characters, as Discord's nonce takes)."""
         return self._ledger.new_key()
@@ -275,7 +287,8 @@ class Delivery:
         """Tell those who keep no rows what became of one."""
         match outcome:
             case Again(whole_chat=True):
-                self._pauses.add(dest, self._ledger.now_ms() + int(outcome.wait_s * 1000))
+                now_ms = self._ledger.now_ms()
+                self._pauses.add(dest, now_ms, now_ms + int(outcome.wait_s * 1000))
             case Sent(message_id=str() as message_id) if item.message.growing:
                 self._live.sent(item, message_id)
             case Unknown() | Refused() | Gone() if item.message.growing:
@@ -306,13 +319,15 @@ class Delivery:
         return work
 
     async def _pause(self, worker: _Worker, until_ms: int) -> None:
-        wait_s = max(0.0, (until_ms - self._ledger.now_ms()) / 1000)
+        loop = asyncio.get_running_loop()
+        wait_s = (until_ms - self._ledger.now_ms()) / 1000
+        ends_s = loop.time() + wait_s  # a clock that is put back meanwhile makes no wait longer
         while wait_s > 0 and not self._closing:
             # Woken or not, the platform's wait stands; only closing ends it early.
             with suppress(TimeoutError):
                 await asyncio.wait_for(worker.woken.wait(), min(wait_s, 60))
             worker.woken.clear()
-            wait_s = max(0.0, (until_ms - self._ledger.now_ms()) / 1000)
+            wait_s = min((until_ms - self._ledger.now_ms()) / 1000, ends_s - loop.time())
 
     async def _try(self, item: Claimed) -> Outcome:
         adapter = self._platforms.online(item.message.target)

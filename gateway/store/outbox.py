@@ -129,7 +129,7 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
 
     What is older than `max_age_ms`, cannot be read or edits what never arrived fails on the way.
     """
-    place = tx.row("SELECT paused_until, gone FROM destinations WHERE dest = :dest", dest=dest)
+    place = tx.row("SELECT paused_at, paused_until, gone FROM destinations WHERE dest = :dest", dest=dest)
     if place is None:
         return None
     if place["gone"] is not None:
@@ -149,10 +149,17 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
         if why_not is not None:
             settle(tx, row["id"], state="failed", error=why_not, now_ms=now_ms)
             continue
-        due = max(place["paused_until"], row["next_at"])
+        due = max(
+            _end(place["paused_at"], place["paused_until"], now_ms),
+            _end(row["tried_at"] or 0, row["next_at"], now_ms),
+        )
         if due > now_ms:
             return NotYet(at_ms=due)
-        tx.run("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id", id=row["id"])
+        tx.run(
+            "UPDATE outbox SET state = 'sending', attempts = attempts + 1, tried_at = :now WHERE id = :id",
+            now=now_ms,
+            id=row["id"],
+        )
         return Claimed(
             id=row["id"],
             kind=row["kind"],
@@ -172,6 +179,11 @@ def _first_queued(tx: Tx, dest: str) -> Row | None:
         " WHERE o.dest = :dest AND o.state = 'queued' ORDER BY o.dest_seq LIMIT 1",
         dest=dest,
     )
+
+
+def _end(begin_ms: int, end_ms: int, now_ms: int) -> int:
+    """When a wait ends; one that begins in the future is of a clock that was put back, and could last for hours."""
+    return end_ms if begin_ms <= now_ms else 0
 
 
 def _why_not(row: Row, now_ms: int, max_age_ms: int | None) -> str | None:
@@ -235,9 +247,14 @@ def send_anew(tx: Tx, row_id: int) -> None:
     tx.run("UPDATE outbox SET state = 'queued', kind = 'card', edits = NULL WHERE id = :id", id=row_id)
 
 
-def pause(tx: Tx, dest: str, until_ms: int) -> None:
-    """Nothing goes to this destination before then."""
-    tx.run("UPDATE destinations SET paused_until = :until WHERE dest = :dest", until=until_ms, dest=dest)
+def pause(tx: Tx, dest: str, now_ms: int, until_ms: int) -> None:
+    """Nothing goes to this destination from now until then."""
+    tx.run(
+        "UPDATE destinations SET paused_at = :now, paused_until = :until WHERE dest = :dest",
+        now=now_ms,
+        until=until_ms,
+        dest=dest,
+    )
 
 
 def mark_gone(tx: Tx, dest: str, why: str) -> None:

@@ -120,11 +120,13 @@ CREATE TABLE audit (
 );
 """
 
-# What the cleaner looks for, and whom to tell that a restart is done.
+# What the cleaner looks for, when waits began, and whom to tell that a restart is done.
 _SECOND = """
 ALTER TABLE turns ADD COLUMN pruned_at {int};
 CREATE INDEX turns_kept ON turns (finished_at) WHERE pruned_at IS NULL AND finished_at IS NOT NULL;
 CREATE INDEX outbox_settled ON outbox (settled_at) WHERE state IN ('sent', 'failed', 'unknown');
+ALTER TABLE outbox ADD COLUMN tried_at {int};
+ALTER TABLE destinations ADD COLUMN paused_at {int} NOT NULL DEFAULT 0;
 CREATE TABLE restarts (dest TEXT PRIMARY KEY, asked_at {int} NOT NULL);
 """
 

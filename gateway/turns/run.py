@@ -42,6 +42,7 @@ BROKEN = "Something went wrong inside me and I could not finish this (reference 
 DAMAGED = (
     "I cannot read our conversation so far any more, so a new one begins. Please send your message again."
 )
+UNSTORED = "I cannot store anything just now, so this has to wait; I go on with it as soon as I can."
 LATER = "I am being restarted in the middle of this; I go on with it afterwards."
 
 
@@ -90,6 +91,7 @@ class TurnRunner:
         self._node = node
         self._clock = clock
         self._why_cut = why_cut
+        self._unstored: set[int] = set()  # lanes that were told that nothing can be stored
 
     async def drain(self, lane_id: int) -> Head | None:
         """Run the lane's head turn until it ends, waits or is handed back; returns the next head that may run."""
@@ -98,12 +100,15 @@ class TurnRunner:
             if not isinstance(claim, Claim):
                 return claim
             with structlog.contextvars.bound_contextvars(session=claim.session_id, turn=claim.turn_id):
-                return await self._run(claim)
+                following = await self._run(claim)
+                self._unstored.discard(lane_id)
+                return following
         except Fenced as error:
             log.warning("turn.fenced", lane=lane_id, reason=str(error))
         except StoreUnavailable as error:
             # The turn stays as it is stored; the sweep finds it again once the disk is well.
             log.error("turn.not_stored", lane=lane_id, reason=str(error))
+            await self._tell_unstored(lane_id)
         except Exception:
             # What is stored of the turn cannot be read, or its failure not be told: it must not stop the others,
             # nor come back for ever.
@@ -111,6 +116,15 @@ class TurnRunner:
             with suppress(StoreUnavailable):
                 return await self._db.write(lambda tx: self._set_aside(tx, lane_id))
         return None
+
+    async def _tell_unstored(self, lane_id: int) -> None:
+        """Say once, as long as the trouble lasts, that nothing can be stored; not by the outbox, which is stored."""
+        if lane_id in self._unstored:
+            return
+        self._unstored.add(lane_id)
+        with suppress(StoreUnavailable):
+            lane = await self._db.read(lambda tx: lanes.get(tx, lane_id))
+            await self._delivery.say_at_once(lane.target, UNSTORED)
 
     def _set_aside(self, tx: Tx, lane_id: int) -> Head | None:
         notice = BROKEN.format(reference=secrets.token_hex(4))

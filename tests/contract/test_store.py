@@ -574,7 +574,7 @@ class TestOutbox:
     async def test_a_pause_and_a_gone_mark_concern_one_destination(self, store: Database) -> None:
         there = Target(platform="memory", account="bot", chat_id="1", thread_id="9")
         await post(store, draft("a"), draft("b", target=there))
-        await store.write(lambda tx: outbox.pause(tx, DEST, MS + 500))
+        await store.write(lambda tx: outbox.pause(tx, DEST, MS, MS + 500))
         await store.write(lambda tx: outbox.mark_gone(tx, dest_of(there), "kicked"))
 
         assert await take(store) == NotYet(at_ms=MS + 500)
