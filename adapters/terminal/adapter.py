@@ -15,26 +15,13 @@ from typing import Protocol
 
 from adapters.terminal.console import Console, Key, PlainConsole, PromptConsole
 from adapters.terminal.live import Live, WatchedEvent
+from adapters.terminal.place import CAPABILITIES, HERE, LIMIT, measure, source_of
 from adapters.terminal.settings import TerminalSettings
 from gateway.adapter import Capabilities, Inbox
 from gateway.document import Document
-from gateway.document.plain import plain
 from gateway.errors import MessageRejected, ParleyError, TargetGone
 from gateway.messages import Button, ButtonPress, InboundMessage, OutboundMessage, Receipt
 from gateway.source import SessionSource
-
-LIMIT = 100_000
-"""Characters of one message: a terminal has no limit, but a piece of a reply should have one."""
-
-
-def source_of(account: str) -> SessionSource:
-    """The person at the terminal that is this account: each account is a conversation of its own."""
-    return SessionSource(
-        platform="terminal", account=account, kind="dm", chat_id=account, user_id="local", user_name="you"
-    )
-
-
-HERE = source_of("local")
 
 _REMEMBERED = 100
 _HINT = "Ctrl-D leaves; /help lists the commands"
@@ -248,17 +235,6 @@ class TerminalAdapter:
     def _close_card(self) -> None:
         self._card = None
         self._card_opened.clear()
-
-
-def measure(document: Document) -> int:
-    """The characters of what a reader sees."""
-    return len(plain(document))
-
-
-CAPABILITIES = Capabilities(
-    measure=measure, limit=LIMIT, edit_limit=LIMIT, markup="ansi", buttons=True, edit_gap_s=0.0
-)
-"""A long limit, numbered buttons, no threads."""
 
 
 def _console(settings: TerminalSettings) -> Console:

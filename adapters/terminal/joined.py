@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Protocol
 
-from adapters.terminal.adapter import CAPABILITIES, source_of
+from adapters.terminal.place import CAPABILITIES, source_of
 from gateway.adapter import Capabilities, Inbox
 from gateway.messages import OutboundMessage, Receipt
 from gateway.source import SessionSource

@@ -6,8 +6,9 @@ import os
 from collections.abc import AsyncIterator
 from typing import Self
 
-from adapters.terminal.adapter import HERE, TerminalAdapter
+from adapters.terminal.adapter import TerminalAdapter
 from adapters.terminal.console import PlainConsole
+from adapters.terminal.place import HERE
 from adapters.terminal.settings import TerminalSettings
 from gateway.messages import Target
 from tests.contract.stages.base import WAIT_S, Ability, Place

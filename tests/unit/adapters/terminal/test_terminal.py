@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from adapters.terminal.adapter import HERE, TerminalAdapter
+from adapters.terminal.adapter import TerminalAdapter
 from adapters.terminal.console import Key, PlainConsole
 from adapters.terminal.live import Live
+from adapters.terminal.place import HERE
 from adapters.terminal.settings import TerminalSettings
 from gateway.document import Document, parse, plain, text_document
 from gateway.errors import StoreUnavailable, TargetGone
