@@ -186,6 +186,7 @@ class MemoryAdapter:
 
     async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
         """Record it in `reactions`, by message, oldest first."""
+        del target  # a message's id is its own everywhere
         self.reactions.setdefault(message_id, []).append(reaction)
         self._tell()
 

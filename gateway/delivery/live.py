@@ -150,6 +150,13 @@ class Live:
         manuscript.sees(number, None, end_of(number, source, growth), source.edition)
         return replace(item, message=replace(item.message, body=piece))
 
+    def shows(self, item: Claimed) -> bool:
+        """Whether a row's last edit would change nothing: the growth edit under way at the end was that already."""
+        stream, number = self._of_row.get(item.id, (None, 0))
+        if not item.ends_stream or stream is None or stream.manuscript is None:
+            return False
+        return stream.manuscript.sheets[number].shown == item.message.body
+
     def sent(self, item: Claimed, message_id: str) -> None:
         """A growing row is shown."""
         stream, number = self._of_row.get(item.id, (None, 0))
@@ -180,7 +187,7 @@ class Live:
         return None if rest is None or is_blank(rest) else rest
 
     def forget(self, row_id: int) -> None:
-        """The row has ended."""
+        """See `Stage`."""
         self._of_row.pop(row_id, None)
 
     async def _next_step(self, stream: Stream) -> Step | None:

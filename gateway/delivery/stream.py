@@ -82,6 +82,10 @@ class Stage(Protocol):
         """Nothing is added any more."""
         ...
 
+    def forget(self, row_id: int) -> None:
+        """Nothing more is to be done for this row of a stream."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
@@ -219,6 +223,9 @@ class Stream:
         growth = self.manuscript.cut(source)
         self.ended = Source(text=source.text, cuts=growth.cuts, edition=source.edition)
         pieces = tuple(self._last(number, piece) for number, piece in enumerate(growth.pieces))
+        for sheet, piece in zip(self.manuscript.sheets, pieces, strict=False):
+            if piece is None:
+                self._stage.forget(sheet.row_id)
         return Ending(place=self.place, pieces=pieces, ledger=self._ledger, may_be_shown=True)
 
     def _last(self, number: int, piece: Document | None) -> Document | None:

@@ -36,7 +36,8 @@ async def streaming(house_of: Open) -> Callable[..., Awaitable[House]]:
 
 
 async def row(house: House) -> list[tuple[Any, ...]]:
-    """State, parts and fate of all outbox rows; none may be waiting for its last text."""
+    """State, parts and fate of all outbox rows; none may be waiting for its last text, or be kept in memory."""
+    assert house.daemon._delivery._live._of_row == {}
     rows = await house.rows("SELECT kind, state, error, preview FROM outbox ORDER BY dest, dest_seq")
     assert all(each["preview"] is None for each in rows)
     return [(each["kind"], each["state"], each["error"]) for each in rows]
