@@ -6,7 +6,8 @@ that comes while a turn is open in its lane:
 - `collect`: it joins the lane's last turn if that still waits and both are of the person whose turn is open; one
   note says so. Others' messages queue.
 - `steer`: it waits in the lane, and the open turn takes it over before its next request to the model, if both are
-  of the same person and the turn waits for nobody; one that is not taken over runs as its own turn.
+  of the same person and the turn waits for nobody; one that is not taken over runs as its own turn, and what the
+  person says after that waits behind it.
 - `interrupt`: what runs is stopped and its cards are closed, by whichever member; the message runs next, behind
   what waited before it.
 - `reject`: it is refused with a word, also when the run gate has no place for it.
@@ -206,7 +207,7 @@ class Admission:
         message, session = arrival.message, arrival.session
         source, target = message.source, Target.of(message.source)
         gathers, not_before_ms = self._gathering(message)
-        takes_over = arrival.head is not None and arrival.head.state in {"running", "ready"}
+        takes_over = arrival.head is not None and arrival.head.state != "waiting"
         given = TurnInputRow(
             text="",
             speaker=source.user_name,

@@ -11,6 +11,7 @@ a request's id, why somebody denied a call.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from gateway.messages import Target
 from gateway.store import lanes
@@ -186,7 +187,7 @@ def hear(tx: Tx, fence: Fence, requester: str, now_ms: int) -> tuple[dict[str, s
     newer = unheard(tx, fence.turn_id)
     if newer:
         tx.run("UPDATE turns SET newer = NULL WHERE id = :id", id=fence.turn_id)
-    rows = [row for row in _steering(tx, fence.lane_id, requester) if not lanes.is_early(row, now_ms)]
+    rows = _steering(tx, fence.lane_id, requester, now_ms)
     for row in rows:
         tx.run(
             "UPDATE turns SET state = 'merged', merged_into = :into, finished_at = :now WHERE id = :id",
@@ -197,18 +198,19 @@ def hear(tx: Tx, fence: Fence, requester: str, now_ms: int) -> tuple[dict[str, s
     return newer, [_standing(row) for row in rows]
 
 
-def has_to_hear(tx: Tx, fence: Fence, requester: str) -> bool:
-    """Whether `hear` would (perhaps) return anything: a look without a write."""
-    return bool(unheard(tx, fence.turn_id) or _steering(tx, fence.lane_id, requester))
+def has_to_hear(tx: Tx, fence: Fence, requester: str, now_ms: int) -> bool:
+    """Whether `hear` would return anything: a look without a write."""
+    return bool(unheard(tx, fence.turn_id) or _steering(tx, fence.lane_id, requester, now_ms))
 
 
-def _steering(tx: Tx, lane_id: int, requester: str) -> list[Row]:
-    return tx.rows(
-        "SELECT * FROM turns WHERE lane_id = :lane AND requester = :who AND state = 'queued' AND steers = 1"
-        " ORDER BY seq",
+def _steering(tx: Tx, lane_id: int, requester: str, now_ms: int) -> list[Row]:
+    """The person's waiting turns that may be taken over now; none overtakes another of theirs that may not."""
+    rows = tx.rows(
+        "SELECT * FROM turns WHERE lane_id = :lane AND requester = :who AND state = 'queued' ORDER BY seq",
         lane=lane_id,
         who=requester,
     )
+    return list(takewhile(lambda row: row["steers"] and not lanes.is_early(row, now_ms), rows))
 
 
 def _one(tx: Tx, where: str, order: str, /, **params: object) -> Standing | None:

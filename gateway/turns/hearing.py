@@ -34,7 +34,10 @@ class Ear:
     async def __call__(self) -> Sequence[str]:
         """What was said since the last time, in order; stored as the turn's own when this returns."""
         claim = self.claim
-        if not await self.database.read(lambda tx: pending.has_to_hear(tx, claim.fence, claim.requester)):
+        now_ms = to_ms(self.clock())
+        if not await self.database.read(
+            lambda tx: pending.has_to_hear(tx, claim.fence, claim.requester, now_ms)
+        ):
             return ()
         events = await self.journal.commit_made(self._take)
         return [payload["text"] for _, payload in events]
@@ -53,9 +56,10 @@ class Ear:
                 body=denied_because(text) if is_reason else text,
                 now_ms=now_ms,
             )
-        for turn in taken:
+        if taken:
+            first = taken[0]
             self.delivery.post_notice(
-                tx, claim.target, TAKEN_OVER, reply_to=turn.input.parts[0].message_id, turn_id=turn.id
+                tx, claim.target, TAKEN_OVER, reply_to=first.input.parts[0].message_id, turn_id=first.id
             )
         said = [
             denied_because(text) if key.startswith(pending.REASON) else self._edit_for_model(text)

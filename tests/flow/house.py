@@ -273,6 +273,8 @@ class House:
             return
         self.database._queue.clear()
         self.database._closed = True
+        # A batch that is on its way to the disk may still arrive; nobody hears of it any more.
+        self.daemon._queue._closing = self.daemon._delivery._closing = True
         self._running.cancel()
         with suppress(asyncio.CancelledError, Exception):
             await self._running

@@ -3,6 +3,8 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -283,3 +285,56 @@ async def test_a_task_group_that_comes_down_is_given_no_new_task() -> None:
 
     assert runner.order == [1]
     assert queue.running == 0
+
+
+def early(lane_id: int, seconds: float) -> Head:
+    """A head whose message may still grow for so long."""
+    not_before_ms = int((datetime.now(UTC).timestamp() + seconds) * 1000)
+    return replace(a_head(lane_id), not_before_ms=not_before_ms)
+
+
+@pytest.mark.req("QUE-8")
+async def test_a_head_before_its_time_takes_no_place_and_runs_when_kicked_again(
+    group: asyncio.TaskGroup,
+) -> None:
+    runner = bound(group, per_user=1, total=1)
+    runner.queue.kick(early(1, 1_000))
+    runner.queue.kick(a_head(2))
+    await settle()
+    assert (runner.order, runner.queue.waiting) == ([2], 1)
+
+    runner.let_all_go()
+    runner.queue.kick(a_head(1))
+    await runner.queue.wait_idle()
+    assert runner.order == [2, 1]
+
+
+@pytest.mark.req("QUE-8")
+async def test_a_head_runs_by_itself_when_its_time_has_come(group: asyncio.TaskGroup) -> None:
+    runner = bound(group)
+    runner.free = True
+    runner.queue.kick(early(1, 0.05))
+    runner.queue.kick(early(1, 0.1))  # more was said: later
+    await runner.queue.wait_idle()
+
+    assert runner.order == [1]
+
+
+@pytest.mark.req("QUE-8")
+async def test_a_runner_that_finds_its_head_too_early_comes_back_for_it(group: asyncio.TaskGroup) -> None:
+    runner = bound(group)
+    runner.free = True
+    runner.next[1] = early(1, 0.05)
+    runner.queue.kick(a_head(1))
+    await runner.queue.wait_idle()
+
+    assert runner.order == [1, 1]
+
+
+@pytest.mark.req("QUE-8")
+async def test_nothing_starts_by_itself_after_the_gate_is_closed(group: asyncio.TaskGroup) -> None:
+    runner = bound(group)
+    runner.queue.kick(early(1, 0.01))
+    await runner.queue.close(1)
+
+    assert (runner.order, runner.queue.waiting) == ([], 0)
