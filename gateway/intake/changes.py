@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from gateway.clock import Clock, to_ms
 from gateway.commands import parse_command
+from gateway.intake import gathering
 from gateway.messages import MessageDeleted, MessageEdited, Target
 from gateway.store import messages, pending
 from gateway.store.tx import Tx
@@ -49,10 +50,18 @@ def take_back(tx: Tx, deletion: MessageDeleted, clock: Clock) -> int | None:
     if found is None or found.turn.state != "queued":
         return None
     turn = found.turn
+    pending.forget(tx, Target.of(deletion.source), deletion.message_id)
     parts = pending.without(turn.input, deletion.message_id)
     if parts:
+        # The rest of a split text is waited for only as long as its beginning stands.
+        has_lost_end = turn.gathers == gathering.TEXT and parts[-1] != turn.input.parts[-1]
+        goes_on = None if has_lost_end else turn.gathers
         pending.rewrite(
-            tx, turn.id, turn.input.with_parts(parts), gathers=turn.gathers, not_before_ms=turn.ready_at
+            tx,
+            turn.id,
+            turn.input.with_parts(parts),
+            gathers=goes_on,
+            not_before_ms=turn.ready_at if goes_on else None,
         )
     else:
         pending.drop(tx, turn, "its message was deleted", to_ms(clock()))

@@ -130,6 +130,18 @@ def register(tx: Tx, target: Target, message_id: str, *, turn_id: int, line_id: 
     )
 
 
+def forget(tx: Tx, target: Target, message_id: str) -> None:
+    """Know a message no more: an edit that comes late must not bring it back."""
+    tx.run(
+        "DELETE FROM turn_messages WHERE platform = :platform AND account = :account AND chat_id = :chat"
+        " AND message_id = :message",
+        platform=target.platform,
+        account=target.account,
+        chat=target.chat_id,
+        message=message_id,
+    )
+
+
 def find(tx: Tx, target: Target, message_id: str) -> Found | None:
     """The turn of a message, in whatever state."""
     row = tx.row(

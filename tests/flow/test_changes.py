@@ -224,6 +224,23 @@ async def test_of_a_joined_turn_only_the_deleted_message_is_dropped(house_of: Op
     assert house.model.questions == ["slow", "two"]
 
 
+async def test_a_late_edit_does_not_bring_a_deleted_message_back(house_of: Open) -> None:
+    house = await house_of(queue={"mode": "collect"})
+    ann = house.person()
+    gate = await busy(house, ann)
+    ann.says("one")
+    second = ann.says("two")
+    await house.platform.wait_received()
+    await ann.deletes(second)
+    gate.open()
+    await ann.gets("You said: one")
+    await ann.edits(second, "too")
+    await house.quiet()
+
+    assert house.model.questions == ["slow", "one"]
+    assert not any("You changed your message" in text for text in ann.sees())
+
+
 async def test_a_deletion_need_not_say_who_deleted(house: House) -> None:
     """Discord tells the message's id alone."""
     ann = house.person()
