@@ -70,6 +70,7 @@ class DiscordAdapter:
             measure=measure,
             limit=MAX_TEXT,
             edit_limit=MAX_TEXT,
+            input_limit=MAX_TEXT,
             markup="dialect",
             buttons=True,
             threads=True,

@@ -87,6 +87,7 @@ class SlackAdapter:
             measure=measure,
             limit=LIMIT,
             edit_limit=EDIT_LIMIT,
+            input_limit=EDIT_LIMIT,
             markup="blocks",
             buttons=True,
             threads=True,

@@ -183,10 +183,15 @@ def say_newer(tx: Tx, turn_id: int, message_id: str, text: str) -> bool:
 
 
 def unheard(tx: Tx, turn_id: int) -> dict[str, str]:
-    """Edits that the turn has not heard, by message."""
+    """What the turn has not heard yet, as `newer` holds it."""
     row = tx.row("SELECT newer FROM turns WHERE id = :id", id=turn_id)
     newer: dict[str, str] = json.loads(row["newer"] or "{}") if row else {}
     return newer
+
+
+def has_unheard_edit(tx: Tx, turn_id: int) -> bool:
+    """Whether a message of the turn was changed and the turn has not heard of it."""
+    return any(not key.startswith(REASON) for key in unheard(tx, turn_id))
 
 
 def hear(tx: Tx, fence: Fence, requester: str, now_ms: int) -> tuple[dict[str, str], Sequence[Standing]]:

@@ -200,7 +200,7 @@ class Narration:
                 self._delivery.let_stand(tx, self._claim.turn_id)
             if notice is not None:
                 self._notice(tx, notice)
-            if state != "cancelled" and pending.unheard(tx, self._claim.turn_id):
+            if state != "cancelled" and pending.has_unheard_edit(tx, self._claim.turn_id):
                 self._notice(tx, UNHEARD)
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
             session_store.touch(tx, self._claim.session_id, self._now_ms())
