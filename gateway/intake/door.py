@@ -100,7 +100,7 @@ class Intake:
             StoreUnavailable: they were not (all) stored and must not be acknowledged.
         """
         # All are queued before the first await: one commit takes them together, in order.
-        queued = [self._db.write(self._plan(update)) for update in updates]
+        queued = [self._db.write(self._planned(update)) for update in updates]
         results = await asyncio.gather(*queued, return_exceptions=True)
         return tuple(
             [await self._settled(update, result) for update, result in zip(updates, results, strict=True)]
@@ -118,6 +118,17 @@ class Intake:
         if isinstance(update, InboundMessage):
             await self._db.write(self._only_answer(update, BROKEN, "broken"))
         return PressAnswer(text=BROKEN, alert=True) if isinstance(update, ButtonPress) else None
+
+    def _planned(self, update: Update) -> Callable[[Tx], PressAnswer | None]:
+        try:
+            return self._plan(update)
+        except Exception as error:  # noqa: BLE001 - an update that cannot even be judged is settled like one that fails
+            broken = error
+
+        def fail(_tx: Tx) -> None:
+            raise broken
+
+        return fail
 
     async def last_seen(self, platform: str, account: str) -> Mapping[str, str]:
         """How far each chat of an account has been read; see `gateway.adapter.Inbox`."""
@@ -194,7 +205,7 @@ class Intake:
             # The rest of a split text names nobody: it is looked at, addressed or not.
             if not self._remember(tx, message, "ignored") or self._admission.join(tx, message):
                 return
-            if is_addressed:
+            if is_addressed and not self._admission.take_reason(tx, message):
                 self._admission.admit(tx, message)
 
         return work
@@ -247,12 +258,11 @@ class Intake:
         role = self._role(press.source, "press")
 
         def work(tx: Tx) -> PressAnswer | None:
-            if role is None:
-                self._remember(tx, press, "refused")
-                return PressAnswer(text="You may not answer here.", alert=True)
-            if not self._remember(tx, press, "press"):
-                return None
             actor = Actor.of(press.source, is_admin=role == "admin")
+            if not self._remember(tx, press, "press" if role is not None else "refused"):
+                return None
+            if role is None:
+                return self._desk.refuse(tx, press.token, actor)
             return self._desk.press(tx, press.token, actor, Target.of(press.source), press.message_id)
 
         return work

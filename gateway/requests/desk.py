@@ -148,6 +148,15 @@ class Desk:
             case _:
                 return self.decide(tx, request, "approved", actor, choice=choice)
 
+    def refuse(self, tx: Tx, token: str, actor: Actor) -> PressAnswer:
+        """A press by somebody who may do nothing here; one on a button that exists is written down."""
+        found = rows.by_token(tx, token)
+        if found is not None:
+            self._audit.write(
+                tx, actor=actor.id, action="access.refused", target=f"request:{found[0].id}", by="press"
+            )
+        return PressAnswer(text="You may not answer here.", alert=True)
+
     def decide(
         self,
         tx: Tx,
