@@ -56,8 +56,8 @@ requirements: $(READY) ## tests/requirements.toml says what the tests' marks say
 bench: $(READY) ## Parley beside a bare bot, against the same simulator
 	$(BIN)/python -m bench $(ARGS)
 
-crash: $(READY) ## SIGKILL at 50 random moments while 20 users talk
-	$(BIN)/python -m tests.crash $(ARGS)
+crash: $(READY) ## SIGKILL at every named and at 50 random moments; its tables go into docs/delivery.md
+	$(BIN)/python -m tests.crash --write docs/delivery.md $(ARGS)
 
 pins: ## write constraints.txt anew, with the newest versions pyproject.toml allows
 	@$(PYTHON) -m venv --clear build/pins

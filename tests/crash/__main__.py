@@ -1,4 +1,4 @@
-"""`make crash`: the long form; prints its table, and fails if anything was lost, doubled or run twice."""
+"""`make crash`: the long form; prints its tables, and fails if anything was lost, doubled or run twice."""
 
 import argparse
 import asyncio
@@ -6,7 +6,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.crash.harness import HEADER, Plan, TelegramCrash
+from tests.crash.harness import HEADER, Plan, Tally, TelegramCrash
+from tests.crash.points import POINTS
+from tests.crash.report import points_table, replace_block
+from tests.crash.store_kills import killed_while_saving
+
+HOLDS = "holds"
 
 
 def main() -> int:
@@ -15,16 +20,54 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--users", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store-kills", type=int, default=200)
+    parser.add_argument("--no-points", action="store_true", help="leave the named points out")
+    parser.add_argument("--write", type=Path, help="write the tables into this document's marked block")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="parley-crash-") as folder:
-        run = TelegramCrash(Path(folder), Plan(kills=given.kills, users=given.users, seed=given.seed))
-        tally = asyncio.run(run.run())
-    print(HEADER)
-    print(tally.row())
-    bad = [*tally.lost, *tally.doubled, *tally.notes_twice]
+    results = [] if given.no_points else asyncio.run(_try_points())
+    torn = asyncio.run(_kill_store(given.store_kills, given.seed))
+    tally = asyncio.run(_kill_at_random(Plan(kills=given.kills, users=given.users, seed=given.seed)))
+    report = "\n\n".join(
+        [
+            points_table(results),
+            f"A store killed {given.store_kills} times while it saved: {len(torn)} torn states.",
+            f"Killed at random moments while people talked:\n\n{HEADER}\n{tally.row()}",
+        ]
+    )
+    print(report)
+    if given.write is not None:
+        given.write.write_text(replace_block(given.write.read_text(), report))
+    bad = [*tally.lost, *tally.doubled, *tally.notes_twice, *torn]
+    bad += [f"{name} on {platform}: {result}" for name, platform, result in results if result != HOLDS]
     if bad:
         print(f"{len(bad)} are wrong, for example {bad[:5]}", file=sys.stderr)
     return int(bool(bad))
+
+
+async def _try_points() -> list[tuple[str, str, str]]:
+    results = []
+    for name, (function, platforms) in POINTS.items():
+        for platform in platforms:
+            with tempfile.TemporaryDirectory(prefix="parley-crash-") as folder:
+                try:
+                    await function(platform, Path(folder))
+                except (AssertionError, TimeoutError) as error:
+                    result = f"BROKEN ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+                else:
+                    result = HOLDS
+            print(f"{name} on {platform}: {result}", file=sys.stderr)
+            results.append((name, platform, result))
+    return results
+
+
+async def _kill_store(kills: int, seed: int) -> list[str]:
+    with tempfile.TemporaryDirectory(prefix="parley-crash-") as folder:
+        return await killed_while_saving(Path(folder), kills, seed)
+
+
+async def _kill_at_random(plan: Plan) -> Tally:
+    with tempfile.TemporaryDirectory(prefix="parley-crash-") as folder:
+        return await TelegramCrash(Path(folder), plan).run()
 
 
 if __name__ == "__main__":
