@@ -15,7 +15,7 @@ from gateway.messages import Target
 log = structlog.get_logger()
 
 # A turn that is shorter shows nothing.
-TYPING_AFTER_S = 0.7
+TYPING_AFTER_S = 1.0
 
 # A turn may run for hours; nobody watches a mark for longer than this.
 TYPING_AT_MOST_S = 900.0
