@@ -17,7 +17,7 @@ from tests.flow.scripted import says
 @pytest.mark.req("SRC-1")
 async def test_a_platforms_message_becomes_a_turn_of_its_source(house: House) -> None:
     ann = house.member("42", "Ann", chat_id="-7", kind="thread", thread_id="9", chat_name="Gardeners")
-    message = ann.says("hello", mentions=True)
+    message = ann.says("plum", mentions=True)
     await ann.gets("You said")
 
     (lane,) = await house.rows("SELECT key, platform, account, chat_id, thread_id FROM lanes")
