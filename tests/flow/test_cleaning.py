@@ -59,7 +59,7 @@ async def test_what_is_old_goes_by_its_kind_and_answers_stay(house: House) -> No
         "buttons": True,
         "results": False,
     }
-    for table in ("inbox", "turn_events", "outbox", "buttons"):
+    for table in ("inbox", "turn_events", "turn_messages", "outbox", "buttons"):
         assert await house.values(f"SELECT COUNT(*) FROM {table}") == [0]
     assert await house.values("SELECT body FROM messages WHERE role = 'question' ORDER BY id") == [
         "plum",
