@@ -38,6 +38,15 @@ class Access:
         self._lists = lists
         self._operators = operators
         self._approvers = approvers
+        self._paired: set[tuple[str, str, str]] = set()
+
+    def admit(self, platform: str, account: str, user_id: str) -> None:
+        """Let a person who was paired write directly to this account from now on."""
+        self._paired.add((platform, account, user_id))
+
+    def dismiss(self, platform: str, user_id: str) -> None:
+        """Let a person in by pairing no more, with whatever account."""
+        self._paired = {each for each in self._paired if (each[0], each[2]) != (platform, user_id)}
 
     def authorize(self, actor: SessionSource, action: Action) -> Role | None:
         """The role in which `actor` may do this here, or None.
@@ -52,6 +61,8 @@ class Access:
         if "*" in lists.allow:
             return "user"
         if action == "press" and actor.requester in self._approvers:
+            return "user"
+        if actor.kind == "dm" and (actor.platform, actor.account, actor.user_id) in self._paired:
             return "user"
         listed = actor.user_id if actor.kind == "dm" else f"chat:{actor.chat_id}"
         return "user" if listed in lists.allow else None

@@ -60,6 +60,11 @@ def moved_key(key: str, chat_id: str) -> str:
     return ":".join(parts)
 
 
+def is_direct(key: str) -> bool:
+    """Whether a session key is one of a direct chat."""
+    return key.split(":")[2] == "dm"
+
+
 def is_shared(source: SessionSource, scope: SessionScope) -> bool:
     """Whether several people speak in the session of this source, so that lines need a speaker's name."""
     match source.kind:

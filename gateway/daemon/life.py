@@ -40,6 +40,7 @@ from gateway.delivery import Delivery
 from gateway.events import EventHub
 from gateway.intake import Intake
 from gateway.letters import Letters
+from gateway.pairing import Doorkeeper
 from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.session_store import SessionStore
@@ -139,6 +140,15 @@ class Daemon:
             operators=plan.operators,
             approvers=frozenset(config.approvals.approvers),
         )
+        self._doorkeeper = Doorkeeper(
+            access=access,
+            desk=self._desk,
+            delivery=self._delivery,
+            audit=self._audit,
+            admins={name: lists.admins for name, lists in access_lists(config).items()},
+            is_pairing=config.access.pairing,
+            clock=clock,
+        )
         sessions = SessionStore(reset_policy(config.sessions))
         settings = intake_settings(config)
         self._intake = Intake(
@@ -155,6 +165,7 @@ class Daemon:
                 clock=clock,
             ),
             desk=self._desk,
+            doorkeeper=self._doorkeeper,
             delivery=self._delivery,
             queue=self._queue,
             settings=settings,
@@ -213,6 +224,7 @@ class Daemon:
         """
         await self._delivery.recover()
         await self._db.write(self._audit.begin_signing)
+        await self._db.write(self._doorkeeper.load)
         await self._intake.load()
         await self._db.write(self._tell_back)
         heads = await self._db.read(lanes.runnable)

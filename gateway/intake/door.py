@@ -32,10 +32,11 @@ from gateway.messages import (
     Target,
     Update,
 )
+from gateway.pairing import Doorkeeper
 from gateway.requests import Actor, Desk
 from gateway.session_store import SessionStore
 from gateway.source import SessionSource, session_key
-from gateway.store import inbox, lanes, outbox, pending, strangers
+from gateway.store import inbox, lanes, outbox, pending
 from gateway.store.sqlite import Database
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
@@ -43,7 +44,6 @@ from gateway.turns.wording import cannot_read
 
 log = structlog.get_logger()
 
-PRIVATE = "This bot is private. Its owner can let you in with your user id, {user_id}."
 TOO_OLD = (
     "Your message of {when} came while I was away and is too old to answer now."
     " Send it again if it still matters."
@@ -63,12 +63,14 @@ class Intake:
         sessions: SessionStore,
         commands: Commands,
         desk: Desk,
+        doorkeeper: Doorkeeper,
         delivery: Delivery,
         queue: TurnQueue,
         settings: IntakeSettings,
         clock: Clock = utc_now,
     ) -> None:
         self._db = database
+        self._doorkeeper = doorkeeper
         self._access = access
         self._commands = commands
         self._desk = desk
@@ -271,16 +273,8 @@ class Intake:
         source = message.source
 
         def work(tx: Tx) -> None:
-            if not self._remember(tx, message, "refused") or source.kind != "dm":
-                return
-            if strangers.tell_once(
-                tx,
-                platform=source.platform,
-                account=source.account,
-                user_id=source.user_id,
-                now_ms=to_ms(self._clock()),
-            ):
-                self._delivery.post_notice(tx, Target.of(source), PRIVATE.format(user_id=source.user_id))
+            if self._remember(tx, message, "refused") and source.kind == "dm":
+                self._doorkeeper.greet(tx, source)
 
         return work
 

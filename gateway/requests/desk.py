@@ -124,6 +124,11 @@ class Desk:
             self._board.post_confirmation(tx, request_id, target, words, yes)
         return request_id
 
+    def withdraw(self, tx: Tx, call_id: str) -> None:
+        """What was to be confirmed was settled by other means: close its cards."""
+        for request in rows.pending_confirmations(tx, call_id):
+            self._settle(tx, request, "closed", actor=None, reason="This was settled otherwise.")
+
     def remind(self, tx: Tx, request: Request, target: Target, *, kept: int, reply_to: str | None) -> None:
         """Repeat an open request, with buttons of its own, to somebody who wrote instead of answering."""
         self._board.repeat(tx, request, target, kept=kept, reply_to=reply_to)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gateway.errors import Fenced
 from gateway.messages import Target
+from gateway.source import is_direct
 from gateway.store.tx import Row, Tx
 
 OPEN_STATES = "('queued', 'running', 'waiting', 'ready')"
@@ -99,6 +100,19 @@ def get(tx: Tx, lane_id: int) -> Lane:
     )
     assert row is not None
     return _lane(row)
+
+
+def direct_with(tx: Tx, platform: str, account: str, requester: str) -> Lane | None:
+    """The lane of a person's direct chat with an account, if they ever wrote there."""
+    rows = tx.rows(
+        "SELECT l.id, l.key, l.session_id, l.full_told, l.platform, l.account, l.chat_id, l.thread_id FROM lanes l"
+        " WHERE l.platform = :platform AND l.account = :account"
+        " AND l.id IN (SELECT t.lane_id FROM turns t WHERE t.requester = :who) ORDER BY l.updated_at DESC",
+        platform=platform,
+        account=account,
+        who=requester,
+    )
+    return next((_lane(row) for row in rows if is_direct(row["key"])), None)
 
 
 def next_seq(tx: Tx, lane_id: int) -> tuple[int, bool]:

@@ -121,6 +121,15 @@ def pending_of_turn(tx: Tx, turn_id: int) -> list[Request]:
     return [_request(row) for row in rows]
 
 
+def pending_confirmations(tx: Tx, call_id: str) -> list[Request]:
+    """Undecided requests to confirm this."""
+    rows = tx.rows(
+        "SELECT * FROM requests WHERE kind = 'confirmation' AND call_id = :call AND state = 'pending' ORDER BY id",
+        call=call_id,
+    )
+    return [_request(row) for row in rows]
+
+
 def due(tx: Tx, now_ms: int) -> list[Request]:
     """Requests nobody answered in time."""
     rows = tx.rows(

@@ -17,7 +17,7 @@ from gateway.document import text_document
 from gateway.errors import Fenced
 from gateway.messages import Button, Target
 from gateway.session_store import ResetPolicy, Session, SessionStore, reset
-from gateway.store import inbox, lanes, messages, outbox, requests, schema, strangers, turns
+from gateway.store import inbox, lanes, messages, outbox, pairings, requests, schema, turns
 from gateway.store.lanes import Fence, Head
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.sqlite import Database, open_database
@@ -127,7 +127,7 @@ class TestInbox:
     @pytest.mark.req("ACC-1")
     async def test_a_stranger_is_to_be_told_once_per_account(self, store: Database) -> None:
         def tell(tx: Tx, user: str, account: str) -> bool:
-            return strangers.tell_once(tx, platform="m", account=account, user_id=user, now_ms=MS)
+            return pairings.tell_once(tx, platform="m", account=account, user_id=user, now_ms=MS)
 
         told = [
             await store.write(lambda tx, u=user, a=account: tell(tx, u, a))

@@ -11,7 +11,7 @@ from tests.flow.scripted import says
 async def test_a_stranger_is_told_once_that_the_bot_is_private_and_nothing_reaches_the_model(
     house_of: Open,
 ) -> None:
-    house = await house_of(access={"allow": {"memory": ["1"]}})
+    house = await house_of(access={"allow": {"memory": ["1"]}, "pairing": False})
     eve = house.person("666", "Eve")
     for text in ("let me in", "hello?", "/status"):
         eve.says(text)
