@@ -138,7 +138,7 @@ class TurnQueue:
         if self._group is None or self._closing:
             return
         # Round robin: a user who got a place goes to the end of the ring before getting a second.
-        while self._ring and len(self._running) < self._total:
+        while self._ring and len(self._running) < self._total and not self._closing:
             name = self._ring.popleft()
             user = self._users[name]
             user.in_ring = False
@@ -154,8 +154,14 @@ class TurnQueue:
         assert self._group is not None
         assert self._drain is not None
         self._queued.discard(head.lane_id)
+        run = self._drain(head.lane_id)
+        try:
+            task = self._group.create_task(run, name=f"lane.{head.lane_id}")
+        except RuntimeError:  # the task group is coming down: the turn is found again at the next start
+            run.close()
+            self._closing = True
+            return
         user.running += 1
-        task = self._group.create_task(self._drain(head.lane_id), name=f"lane.{head.lane_id}")
         self._running[head.lane_id] = task
         # A callback, not a `finally`: a task that is cancelled before its first step runs no line of its own.
         task.add_done_callback(lambda done: self._ended(name, head, done))

@@ -1,11 +1,18 @@
 """For all tests: the network ends at this machine, and `--requirements` demands that every listed test ran."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.loopback import loopback_only
 from tests.requirements import TABLE, not_run, parse_table, test_of
+
+# The same examples at every run, on however busy a machine; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 test_of.__test__ = False  # imported into a file that pytest looks through
 

@@ -160,7 +160,7 @@ class Database:
             try:
                 await self._writer.hop(lambda conn, batch=batch: _run_batch(conn, batch))  # type: ignore[misc]
             except (sqlite3.Error, StoreUnavailable) as error:
-                log.error("store.batch_failed", size=len(batch), reason=str(error))
+                log.warning("store.batch_failed", size=len(batch), reason=str(error))
                 failure = error if isinstance(error, StoreUnavailable) else StoreUnavailable(_explain(error))
                 for request in batch:
                     request.error = failure
