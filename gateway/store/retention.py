@@ -38,7 +38,9 @@ def forget_events(tx: Tx, before_ms: int, most: int, now_ms: int) -> int:
         if removed and removed + turn["events"] > most:
             break
         tx.run("DELETE FROM turn_events WHERE turn_id = :id", id=turn["id"])
-        tx.run("DELETE FROM turn_messages WHERE turn_id = :id", id=turn["id"])  # an edit of it changes nothing
+        tx.run(
+            "DELETE FROM turn_messages WHERE turn_id = :id", id=turn["id"]
+        )  # an edit of it changes nothing
         tx.run("UPDATE turns SET pruned_at = :now WHERE id = :id", now=now_ms, id=turn["id"])
         removed += max(1, turn["events"])
     return removed

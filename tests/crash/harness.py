@@ -100,7 +100,9 @@ class TelegramCrash:
     async def run(self) -> Tally:
         """Talk, kill, settle, count."""
         async with self._sim, DaemonProcess(self._folder, self._env()) as daemon:
-            self._people = [self._sim.add_user(FIRST_USER + n, name=f"User {n}") for n in range(self._plan.users)]
+            self._people = [
+                self._sim.add_user(FIRST_USER + n, name=f"User {n}") for n in range(self._plan.users)
+            ]
             done = asyncio.Event()
             async with asyncio.TaskGroup() as group:
                 for user in self._people:
@@ -180,7 +182,9 @@ class TelegramCrash:
             return  # the count says what is missing
 
     def _plain(self, user: User) -> list[str]:
-        return [word for word, author in self._words.items() if author is user and word not in self._tool_words]
+        return [
+            word for word, author in self._words.items() if author is user and word not in self._tool_words
+        ]
 
     def _tools(self, user: User) -> list[str]:
         return [word for word, author in self._words.items() if author is user and word in self._tool_words]

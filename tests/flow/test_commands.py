@@ -180,7 +180,19 @@ async def test_help_lists_every_command_and_whoami_gives_the_ids_an_allow_list_n
     ann.says("/nonsense")
     await ann.gets("I do not know /nonsense. /help lists what I know.")
 
-    names = ["start", "help", "new", "stop", "status", "whoami", "approve", "deny", "grants", "again", "restart"]
+    names = [
+        "start",
+        "help",
+        "new",
+        "stop",
+        "status",
+        "whoami",
+        "approve",
+        "deny",
+        "grants",
+        "again",
+        "restart",
+    ]
     assert [line.split(" ")[0] for line in listed.text.splitlines()] == [f"/{name}" for name in names]
     assert "chat:-7 (group)" in told.text
     assert house.model.asked == []
