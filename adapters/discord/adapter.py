@@ -26,6 +26,7 @@ from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, Store
 from gateway.messages import OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.2
+TYPING_GAP_S = 9.0  # the mark stands for ten seconds
 """Five edits in five seconds of one channel pass; the limit is not documented, its headers state it (2026)."""
 
 NONCE_WINDOW_S = 120.0
@@ -75,6 +76,8 @@ class DiscordAdapter:
             buttons=True,
             threads=True,
             edit_gap_s=EDIT_GAP_S,
+            streaming=self._settings.streaming,
+            typing_gap_s=TYPING_GAP_S,
             idempotency="key",
             idempotency_window_s=NONCE_WINDOW_S,
         )

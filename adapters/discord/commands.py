@@ -24,8 +24,13 @@ COMMANDS = (
     SlashCommand(name="whoami", description="Your ids, as an allow-list needs them"),
     SlashCommand(name="approve", description="Let the tool run that waits for you, once"),
     SlashCommand(name="deny", description="Do not let it run", argument="Why, for the agent to know"),
+    SlashCommand(
+        name="grants", description="What you allowed beforehand", argument="revoke NUMBER: take one back"
+    ),
     SlashCommand(name="again", description="Show again what may not have arrived"),
     SlashCommand(name="restart", description="Restart me, for admins; what runs goes on afterwards"),
+    SlashCommand(name="pause", description="Start nothing any more, for admins; messages are kept"),
+    SlashCommand(name="resume", description="Go on after /pause, for admins"),
 )
 
 

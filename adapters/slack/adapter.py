@@ -92,6 +92,7 @@ class SlackAdapter:
             buttons=True,
             threads=True,
             edit_gap_s=EDIT_GAP_S,
+            streaming=self._settings.streaming,
             send_gap_s=SEND_GAP_S,
             idempotency="lookup" if self._can_look_up else "none",
             idempotency_window_s=LOOKUP_AGE_S if self._can_look_up else 0.0,
