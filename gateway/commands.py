@@ -13,19 +13,33 @@ from gateway.access import Role
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
 from gateway.messages import InboundMessage, Target
+from gateway.pause import Pause
 from gateway.requests import Actor, Desk, Prompt
 from gateway.requests.cards import one_line
 from gateway.requests.granting import granted_words
 from gateway.session_store import SessionStore
 from gateway.store import grants, outbox, restarts, turns
 from gateway.store import requests as request_rows
+from gateway.store.audit import AuditLog
 from gateway.store.lanes import Head, Lane
 from gateway.store.outbox import Draft, dest_of
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
 Name = Literal[
-    "start", "help", "new", "stop", "status", "whoami", "approve", "deny", "grants", "again", "restart"
+    "start",
+    "help",
+    "new",
+    "stop",
+    "status",
+    "whoami",
+    "approve",
+    "deny",
+    "grants",
+    "again",
+    "restart",
+    "pause",
+    "resume",
 ]
 
 HELP: dict[Name, str] = {
@@ -40,6 +54,8 @@ HELP: dict[Name, str] = {
     "grants": "what you allowed beforehand (/grants revoke NUMBER takes it back)",
     "again": "show again what may not have arrived",
     "restart": "restart me, for admins; what runs goes on afterwards",
+    "pause": "start nothing any more, for anybody, for admins; messages are kept",
+    "resume": "go on after /pause, for admins",
 }
 
 _COMMAND = re.compile(r"/([a-z_]{1,32})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
@@ -86,6 +102,8 @@ class Commands:
         queue: TurnQueue,
         tools_status: Callable[[], Sequence[str]],
         restart: Callable[[], None],
+        audit: AuditLog,
+        pause: Pause,
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -94,6 +112,8 @@ class Commands:
         self._queue = queue
         self._tools_status = tools_status
         self._ask_restart = restart
+        self._audit = audit
+        self._pause = pause
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
@@ -125,6 +145,8 @@ class Commands:
                 return self._again(tx, order)
             case "restart":
                 return self._restart(tx, order)
+            case "pause" | "resume":
+                return self._switch(tx, order, known)
             case _ as never:
                 assert_never(never)
 
@@ -202,6 +224,8 @@ class Commands:
 
     def _status(self, tx: Tx, order: Order) -> str:
         lines = [self._turns_line(tx, order.lane)]
+        if self._pause.is_on:
+            lines.insert(0, "I am paused by an admin: nothing starts.")
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
         if request is not None:
             lines.append(f"Waits for an answer: {one_line(Prompt.from_json(request.prompt))}")
@@ -226,9 +250,19 @@ class Commands:
         if order.role != "admin":
             return NO_ADMIN
         # The next process tells it, once: a repeat of this update is known, and starts nothing.
+        self._audit.write(tx, actor=order.message.source.requester, action="admin.restart", target="gateway")
         restarts.ask(tx, dest_of(order.target), to_ms(self._clock()))
         tx.after_commit(self._ask_restart)
         return RESTARTING
+
+    def _switch(self, tx: Tx, order: Order, how: Literal["pause", "resume"]) -> str:
+        by = order.message.source.requester
+        if order.role != "admin":
+            self._audit.write(tx, actor=by, action="access.refused", target="gateway", by=f"/{how}")
+            return FOR_ADMINS
+        if how == "pause":
+            return PAUSED if self._pause.begin(tx, by) else "I am paused already; /resume ends it."
+        return "I go on with what waits." if self._pause.end(tx, by) else "I am not paused."
 
     def _again(self, tx: Tx, order: Order) -> str:
         lost = outbox.unknown(tx, dest_of(order.target))
@@ -251,6 +285,8 @@ class Commands:
 
 
 RESTARTING = "I am restarting, and tell you here when I am back."
+PAUSED = "Paused: nothing starts any more, here or anywhere, until /resume. What runs now ends by itself or by /stop."
+FOR_ADMINS = "Only an admin may do that."
 NO_ADMIN = "Only an admin may restart me."
 
 

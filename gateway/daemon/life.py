@@ -31,6 +31,7 @@ from gateway.daemon.settings import (
     access_lists,
     agent_settings,
     approval_policy,
+    day_limits,
     intake_settings,
     reset_policy,
     retention,
@@ -40,12 +41,15 @@ from gateway.delivery import Delivery
 from gateway.events import EventHub
 from gateway.intake import Intake
 from gateway.letters import Letters
+from gateway.limits import Limits
 from gateway.pairing import Doorkeeper
+from gateway.pause import Pause
 from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.session_store import SessionStore
 from gateway.store import lanes, restarts, schema
 from gateway.store.audit import AuditLog
+from gateway.store.lanes import Head
 from gateway.store.outbox import target_of
 from gateway.store.sqlite import Database, open_database
 from gateway.store.tx import Tx
@@ -149,6 +153,8 @@ class Daemon:
             is_pairing=config.access.pairing,
             clock=clock,
         )
+        self._pause = Pause(audit=self._audit, kick=self._queue.kick, clock=clock)
+        limits = Limits(*day_limits(config), clock=clock)
         sessions = SessionStore(reset_policy(config.sessions))
         settings = intake_settings(config)
         self._intake = Intake(
@@ -162,12 +168,16 @@ class Daemon:
                 queue=self._queue,
                 tools_status=self._tools_status,
                 restart=self._restart,
+                audit=self._audit,
+                pause=self._pause,
                 clock=clock,
             ),
             desk=self._desk,
             doorkeeper=self._doorkeeper,
             delivery=self._delivery,
             queue=self._queue,
+            limits=limits,
+            pause=self._pause,
             settings=settings,
             clock=clock,
         )
@@ -180,6 +190,7 @@ class Daemon:
             gate=Gatekeeper(
                 database=database, policy=policy, audit=self._audit, is_admin=access.is_admin, clock=clock
             ).gate,
+            limits=limits,
             settings=TurnSettings(timeout_s=config.turns.timeout_s, attempts=config.turns.attempts),
             mask=mask,
             why_cut=self._queue.why_cut,
@@ -225,6 +236,7 @@ class Daemon:
         await self._delivery.recover()
         await self._db.write(self._audit.begin_signing)
         await self._db.write(self._doorkeeper.load)
+        await self._db.write(self._pause.load)
         await self._intake.load()
         await self._db.write(self._tell_back)
         heads = await self._db.read(lanes.runnable)
@@ -257,8 +269,12 @@ class Daemon:
         # Not before the agent can chat: a turn that is killed while libraries load has not been tried.
         while not await self._runtime.ready(60):
             log.warning("agent.slow_to_start")
-        self._queue.bind(group, self._runner.drain)
+        self._queue.bind(group, self._drain)
         log.info("daemon.serving")
+
+    async def _drain(self, lane_id: int) -> Head | None:
+        # What is not begun now stays as it is stored; the end of the pause kicks it again.
+        return None if self._pause.is_on else await self._runner.drain(lane_id)
 
     async def _shut_down(
         self, doors: "list[asyncio.Task[None]]", background: "list[asyncio.Task[None]]"

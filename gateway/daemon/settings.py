@@ -7,7 +7,9 @@ from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile,
 from gateway.access import AccessLists
 from gateway.cleaner import Retention
 from gateway.config import Config, SessionSettings
+from gateway.config.sections import LimitSettings
 from gateway.intake import IntakeSettings
+from gateway.limits import DayLimits
 from gateway.requests.policy import ApprovalPolicy
 from gateway.session_store import ResetPolicy
 from gateway.source import SessionScope
@@ -94,6 +96,16 @@ def approval_policy(config: Config) -> ApprovalPolicy:
         two_person=approvals.two_person,
         admin_only=config.tools.admin_only,
     )
+
+
+def day_limits(config: Config) -> tuple[DayLimits, dict[str, DayLimits]]:
+    """What a person may use in a day, in general and in chats with limits of their own."""
+    chats = {name: _limits(chat.limits) for name, chat in config.chats.items() if chat.limits is not None}
+    return _limits(config.limits), chats
+
+
+def _limits(limits: LimitSettings) -> DayLimits:
+    return DayLimits(messages=limits.messages_per_day, tokens=limits.tokens_per_day)
 
 
 def retention(config: Config) -> Retention:

@@ -25,7 +25,9 @@ from gateway.commands import Commands
 from gateway.delivery import Delivery
 from gateway.intake import gathering
 from gateway.intake.settings import IntakeSettings, QueueMode
+from gateway.limits import Limits
 from gateway.messages import InboundMessage, Target
+from gateway.pause import PAUSED, Pause
 from gateway.requests import Actor, Desk
 from gateway.session_store import Session, SessionStore
 from gateway.source import SessionSource, is_shared, session_key
@@ -81,6 +83,8 @@ class Admission:
         desk: Desk,
         delivery: Delivery,
         queue: TurnQueue,
+        limits: Limits,
+        pause: Pause,
         settings: IntakeSettings,
         configured: Callable[[SessionSource], SessionSource],
         clock: Clock,
@@ -90,6 +94,8 @@ class Admission:
         self._desk = desk
         self._delivery = delivery
         self._queue = queue
+        self._limits = limits
+        self._pause = pause
         self._settings = settings
         self._configured = configured
         self._clock = clock
@@ -126,6 +132,10 @@ class Admission:
         """Take an addressed message that is no part of another, or refuse it with a word."""
         source = message.source
         outbox.mark_back(tx, Target.of(source))
+        if (refusal := self._limits.why_no_message(tx, source.requester, Target.of(source))) is not None:
+            self._settle(tx, message, "limited", None)
+            self._delivery.post_notice(tx, Target.of(source), refusal, reply_to=message.message_id)
+            return
         session = self._sessions.get_or_create(
             tx,
             key=self._key(message),
@@ -184,6 +194,7 @@ class Admission:
             self._refuse_full(tx, arrival)
             return
         self._extend(tx, message, into, "\n\n")
+        self._limits.count(tx, message.source.requester, Target.of(message.source), messages=1)
         if not self._remind(tx, arrival, kept=arrival.waiting - 1):
             self._delivery.post_notice(
                 tx,
@@ -230,6 +241,9 @@ class Admission:
             steers=arrival.mode == "steer" and takes_over and arrival.is_of_head,
         )
         self._note(tx, message, turn_id, session.id)
+        self._limits.count(tx, source.requester, target, messages=1)
+        if self._pause.is_news_to(tx, f"{session.lane.id} {source.requester}"):
+            self._delivery.post_notice(tx, target, PAUSED, reply_to=message.message_id)
         if arrival.mode != "interrupt":
             self._remind(tx, arrival, kept=arrival.waiting)
         if session.expired:

@@ -22,6 +22,7 @@ from gateway.intake.admission import Admission
 from gateway.intake.bots import LoopGuard
 from gateway.intake.former import FormerIds
 from gateway.intake.settings import IntakeSettings
+from gateway.limits import Limits
 from gateway.messages import (
     ButtonPress,
     ChatMoved,
@@ -33,6 +34,7 @@ from gateway.messages import (
     Update,
 )
 from gateway.pairing import Doorkeeper
+from gateway.pause import Pause
 from gateway.requests import Actor, Desk
 from gateway.session_store import SessionStore
 from gateway.source import SessionSource, session_key
@@ -66,6 +68,8 @@ class Intake:
         doorkeeper: Doorkeeper,
         delivery: Delivery,
         queue: TurnQueue,
+        limits: Limits,
+        pause: Pause,
         settings: IntakeSettings,
         clock: Clock = utc_now,
     ) -> None:
@@ -86,6 +90,8 @@ class Intake:
             desk=desk,
             delivery=delivery,
             queue=queue,
+            limits=limits,
+            pause=pause,
             settings=settings,
             configured=self._configured,
             clock=clock,

@@ -37,6 +37,7 @@ from gateway import session_store
 from gateway.clock import Clock, to_ms
 from gateway.delivery import Delivery, Ending, Place, Stream
 from gateway.events import EventHub
+from gateway.limits import Limits
 from gateway.requests import Desk, Prompt, PromptCall
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
@@ -70,8 +71,10 @@ class Narration:
         desk: Desk,
         hub: EventHub,
         mask: Mask,
+        limits: Limits,
         clock: Clock,
     ) -> None:
+        self._limits = limits
         self._claim = claim
         self._db = database
         self._delivery = delivery
@@ -179,12 +182,14 @@ class Narration:
             kind, notice = self._failure.kind, self._failure.message
         if notice is not None:
             self._journal.soon("error", {"kind": kind, "message": notice})
+        used = total_usage(self.records)
+        tokens = used.input_tokens + used.output_tokens
         word_ms, word_kind = self._first_word or (None, None)
         self._journal.soon(
             "done",
             {
                 "outcome": outcome,
-                "usage": asdict(total_usage(self.records)),
+                "usage": asdict(used),
                 "first_word_ms": word_ms,
                 "first_word_kind": word_kind,
             },
@@ -198,6 +203,7 @@ class Narration:
                 unsaid.post(tx)
             if unsaid is not None or self._claim.events:
                 self._delivery.let_stand(tx, self._claim.turn_id)
+            self._limits.count(tx, self._claim.requester, self._claim.target, tokens=tokens)
             if notice is not None:
                 self._notice(tx, notice)
             if state != "cancelled" and pending.has_unheard_edit(tx, self._claim.turn_id):

@@ -23,6 +23,7 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
 from gateway.errors import Fenced, StoreUnavailable
 from gateway.events import EventHub
+from gateway.limits import Limits
 from gateway.requests import Desk
 from gateway.store import lanes, turns
 from gateway.store.lanes import Head
@@ -74,6 +75,7 @@ class TurnRunner:
         hub: EventHub,
         snapshots: Snapshots,
         gate: Callable[[Claim], Gate],
+        limits: Limits,
         settings: TurnSettings,
         mask: Mask,
         why_cut: Callable[[int], Cut | None],
@@ -86,6 +88,7 @@ class TurnRunner:
         self._hub = hub
         self._snapshots = snapshots
         self._gate = gate
+        self._limits = limits
         self._settings = settings
         self._mask = mask
         self._node = node
@@ -143,6 +146,7 @@ class TurnRunner:
             desk=self._desk,
             hub=self._hub,
             mask=self._mask,
+            limits=self._limits,
             clock=self._clock,
         )
         try:
@@ -188,6 +192,9 @@ class TurnRunner:
             )
         if claim.input.attachments and not claim.input.text.strip():
             return await narration.end("failed", closed=(), notice=cannot_read(claim.input.attachments))
+        if not claim.events and (refusal := await self._db.read(lambda tx: self._over_limit(tx, claim))):
+            log.info("turn.over_limit", requester=claim.requester)
+            return await narration.end("failed", closed=(), notice=refusal)
         log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
         narration.show_running()
         snapshot = await self._snapshots.snapshot(claim.agent)
@@ -228,6 +235,9 @@ class TurnRunner:
         lane = lanes.get(tx, claim.fence.lane_id)
         if lane.session_id == claim.session_id:
             session_store.reset(tx, lane, reason="damaged", now_ms=self._now_ms())
+
+    def _over_limit(self, tx: Tx, claim: Claim) -> str | None:
+        return self._limits.why_no_turn(tx, claim.requester, claim.target)
 
     def _closed(self, narration: Narration, closing: str) -> tuple[str, ...]:
         state = ChatState(records=tuple(narration.records))

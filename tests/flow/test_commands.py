@@ -192,6 +192,8 @@ async def test_help_lists_every_command_and_whoami_gives_the_ids_an_allow_list_n
         "grants",
         "again",
         "restart",
+        "pause",
+        "resume",
     ]
     assert [line.split(" ")[0] for line in listed.text.splitlines()] == [f"/{name}" for name in names]
     assert "chat:-7 (group)" in told.text

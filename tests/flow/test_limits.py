@@ -1,0 +1,156 @@
+"""Limits a person meets in a day, and the switch by which an admin stops everything."""
+
+from dataclasses import replace
+
+import pytest
+from pydantic_ai.usage import RequestUsage
+
+from tests.flow.conftest import Open
+from tests.flow.house import House, Person
+from tests.flow.scripted import says
+from tests.flow.test_grants import actions
+
+TOO_MANY = "That is as many messages as you may send me in a day (2); I did not take this one."
+
+
+async def is_answered(person: Person, text: str) -> None:
+    person.says(text, mentions=True)
+    await person.gets(f"You said: {text}")
+
+
+@pytest.mark.req("ACC-3")
+async def test_a_person_may_send_so_many_messages_a_day_and_is_told_until_when(house_of: Open) -> None:
+    house = await house_of(limits={"messages_per_day": 2})
+    ann, bob = house.person("1", "Ann"), house.person("2", "Bob")
+    for text in ("first", "second"):
+        await is_answered(ann, text)
+    ann.says("/status")
+    await ann.gets("Nothing is running.")
+    await house.quiet()
+    await house.restart()
+    ann.says("third")
+    told = await ann.gets(TOO_MANY)
+    assert "From 00:00 UTC (in " in told.text
+    elsewhere = house.member("1", "Ann")
+    elsewhere.says("and here?", mentions=True)
+    await elsewhere.gets(TOO_MANY)
+    await is_answered(bob, "hey there")
+
+    house.clock.pass_by(days=1)
+    await is_answered(ann, "a new day")
+    assert "third" not in house.model.questions
+    assert await house.values("SELECT became FROM inbox WHERE became = 'limited'") == ["limited"] * 2
+
+
+@pytest.mark.req("ACC-3")
+async def test_a_chat_with_limits_of_its_own_counts_each_person_there_for_itself(house_of: Open) -> None:
+    house = await house_of(
+        limits={"messages_per_day": 1}, chats={"memory:-7": {"limits": {"messages_per_day": 2}}}
+    )
+    here, there, bob = house.person("1"), house.member("1"), house.member("2", "Bob")
+    await is_answered(here, "one")
+    await is_answered(there, "two")
+    await is_answered(there, "three")
+    there.says("four", mentions=True)
+    await there.gets(TOO_MANY)
+    here.says("five")
+    await here.gets("in a day (1)")
+    await is_answered(bob, "six")
+
+
+@pytest.mark.req("ACC-3")
+async def test_no_turn_starts_when_the_days_tokens_are_spent(house_of: Open) -> None:
+    house = await house_of(limits={"tokens_per_day": 100})
+    ann, bob = house.person("1", "Ann"), house.person("2", "Bob")
+    dear = replace(says("dear"), usage=RequestUsage(input_tokens=70, output_tokens=40))
+    house.model.then(dear)
+    ann.says("one")
+    await ann.gets("dear")
+    ann.says("two")
+    told = await ann.gets("Your share of words for today is used up (100 tokens)")
+    assert "00:00 UTC" in told.text
+    await is_answered(bob, "three")
+    await house.quiet()
+
+    assert house.model.questions == ["one", "three"]
+    assert await house.values("SELECT tokens FROM usage WHERE subject = 'memory:1'") == [110]
+    house.clock.pass_by(days=1)
+    await is_answered(ann, "four")
+
+
+@pytest.fixture
+async def guarded(house_of: Open) -> House:
+    return await house_of(access={"allow": {"memory": ["*"]}, "admins": {"memory": ["9"]}})
+
+
+@pytest.mark.req("ACC-2", "APR-8")
+async def test_paused_nothing_starts_for_anybody_until_resumed_not_even_after_a_restart(
+    guarded: House,
+) -> None:
+    house = guarded
+    ann, ada = house.person("1", "Ann"), house.person("9", "Ada")
+    ada.says("/pause")
+    await ada.gets("Paused: nothing starts any more")
+    ann.says("one")
+    ann.says("two")
+    await ann.gets("I am paused by an admin. Your message is kept")
+    ann.says("/status")
+    await ann.gets("I am paused by an admin: nothing starts.")
+    await house.restart()
+    ann.says("three")
+    await house.platform.wait_received()
+    await house.until("SELECT 1 FROM turns WHERE seq = 3")
+    assert house.model.asked == []
+
+    ada.says("/pause")
+    await ada.gets("I am paused already")
+    ada.says("/resume")
+    await ada.gets("I go on with what waits.")
+    await ann.gets("You said: three")
+    await house.quiet()
+
+    assert house.model.questions == ["one", "two", "three"]
+    assert sum("Your message is kept" in text for text in ann.sees()) == 1
+    assert await actions(house) == ["admin.paused", "admin.resumed"]
+
+
+@pytest.mark.req("ACC-2")
+async def test_a_waiting_turn_goes_on_only_when_the_pause_ends(guarded: House) -> None:
+    house = guarded
+    ann, ada = house.person("1", "Ann"), house.person("9", "Ada")
+    ann.says("use count {}")
+    card = await ann.gets_card()
+    ada.says("/pause")
+    await ada.gets("Paused")
+    await ann.presses("Once", card)
+    await house.database.write(lambda tx: None)
+    assert house.lab.runs == []
+    ada.says("/resume")
+    await ann.gets("returned: run 1")
+
+
+@pytest.mark.req("ACC-2", "APR-8")
+async def test_pause_and_resume_are_for_admins(guarded: House) -> None:
+    house = guarded
+    ann = house.person("1", "Ann")
+    for command in ("/pause", "/resume"):
+        ann.says(command)
+    await ann.gets("Only an admin may do that.")
+    await is_answered(ann, "still here")
+
+    assert await actions(house) == ["access.refused"] * 2
+
+
+@pytest.mark.req("ACC-2")
+async def test_a_tool_for_admins_is_denied_to_others_with_the_reason(house_of: Open) -> None:
+    house = await house_of(
+        access={"allow": {"memory": ["*"]}, "admins": {"memory": ["9"]}}, tools={"admin_only": ["lab/count"]}
+    )
+    ann, ada = house.person("1", "Ann"), house.person("9", "Ada")
+    ann.says("use count {}")
+    await ann.gets("Only admins may use this tool")
+    ada.says("use count {}")
+    await ada.presses("Once", await ada.gets_card())
+    await ada.gets("returned: run 1")
+
+    assert len(house.lab.runs) == 1
