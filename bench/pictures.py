@@ -15,7 +15,7 @@ from playwright.async_api import Browser, async_playwright
 
 from gateway.chunking import split
 from gateway.document import parse
-from gateway.document.preview import page
+from adapters.preview_page import page
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "docs" / "rendering"

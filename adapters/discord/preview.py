@@ -5,8 +5,11 @@ from collections.abc import Callable
 from html import escape
 from typing import Final
 
-from adapters.discord.render import render
+from adapters.discord.render import MAX_TEXT, render
 from gateway.document import Document
+
+LIMIT: Final = MAX_TEXT
+"""Of one message, as `render.measure` counts."""
 
 _Shown = Callable[[re.Match[str]], str]
 

@@ -3,8 +3,11 @@
 from html import escape
 from typing import Final
 
-from adapters.slack.render import Json, render
+from adapters.slack.render import MAX_BLOCKS_TEXT, Json, render
 from gateway.document import Document
+
+LIMIT: Final = MAX_BLOCKS_TEXT
+"""Of one message, as `render.measure` counts."""
 
 _TAGS: Final = {"bold": "b", "italic": "i", "strike": "s", "code": "code"}
 

@@ -3,8 +3,11 @@
 from html import escape
 from typing import Final
 
-from adapters.telegram.render import Entity, EntityType, render
+from adapters.telegram.render import MAX_TEXT, Entity, EntityType, render
 from gateway.document import Document
+
+LIMIT: Final = MAX_TEXT
+"""Of one message, as `render.measure` counts."""
 
 _TAGS: Final[dict[EntityType, tuple[str, str]]] = {
     "bold": ("<b>", "</b>"),

@@ -8,7 +8,7 @@ ends in one line that says what to do, and an exit code: 0; 1 it cannot be done;
 
 import typer
 
-from gateway.cli import asking, serving
+from gateway.cli import asking, previewing, serving
 from gateway.cli.configuring import config_app
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command()(asking.outbox)
 app.command()(asking.requests)
 app.command()(asking.sessions)
 app.command()(asking.why)
+app.command()(previewing.preview)
 app.add_typer(config_app, name="config")
 
 

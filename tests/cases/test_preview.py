@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.chunking import split
 from gateway.document import parse
-from gateway.document.preview import page
+from adapters.preview_page import page
 from tests.cases import commonmark_examples
 from tests.cases.markdown_strategies import ANY_TEXT, MARKDOWN
 from tests.cases.properties import content
