@@ -54,6 +54,7 @@ from gateway.store.outbox import target_of
 from gateway.store.sqlite import Database, open_database
 from gateway.store.tx import Tx
 from gateway.supervisor import Supervisor
+from gateway.trust import Trust
 from gateway.turn_queue import TurnQueue
 from gateway.turns import Gatekeeper, TurnRunner, TurnSettings
 
@@ -195,6 +196,16 @@ class Daemon:
             mask=mask,
             why_cut=self._queue.why_cut,
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
+            clock=clock,
+        )
+        self.trust = Trust(
+            database,
+            desk=self._desk,
+            doorkeeper=self._doorkeeper,
+            audit_log=self._audit,
+            audit_key=key.get_secret_value() if key else None,
+            kick=self._queue.kick,
+            results=config.state_dir / "results",
             clock=clock,
         )
         self._cleaner = Cleaner(

@@ -79,14 +79,19 @@ def head_of(tx: Tx) -> Head:
 def rows(tx: Tx, from_seq: int = 1) -> Iterator[AuditRow]:
     """All rows from a number on, read page by page."""
     while True:
-        page = tx.rows(
-            "SELECT * FROM audit WHERE seq >= :from ORDER BY seq LIMIT :page", **{"from": from_seq}, page=PAGE
-        )
-        for row in page:
-            yield _row(row)
-        if len(page) < PAGE:
+        found = page(tx, from_seq)
+        yield from found
+        if len(found) < PAGE:
             return
-        from_seq = page[-1]["seq"] + 1
+        from_seq = found[-1].seq + 1
+
+
+def page(tx: Tx, from_seq: int) -> list[AuditRow]:
+    """At most `PAGE` rows from a number on."""
+    found = tx.rows(
+        "SELECT * FROM audit WHERE seq >= :from ORDER BY seq LIMIT :page", **{"from": from_seq}, page=PAGE
+    )
+    return [_row(row) for row in found]
 
 
 def naming(tx: Tx, person: str) -> list[AuditRow]:
