@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from playwright.async_api import Browser, async_playwright
 
+from adapters.preview_page import page
 from gateway.chunking import split
 from gateway.document import parse
-from adapters.preview_page import page
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "docs" / "rendering"

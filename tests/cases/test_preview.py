@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.preview_page import page
 from gateway.chunking import split
 from gateway.document import parse
-from adapters.preview_page import page
 from tests.cases import commonmark_examples
 from tests.cases.markdown_strategies import ANY_TEXT, MARKDOWN
 from tests.cases.properties import content

@@ -49,7 +49,10 @@ async def test_deny_is_heard_once_runs_and_no_other_press_does_anything(site: Si
         denied = await card_of(site, group)
         assert "get_current_time" in denied.text
         assert "Europe/Vienna" in denied.text
-        assert [[button.text for button in line] for line in denied.buttons] == [["Once", "This session"], ["Always", "Deny"]]
+        assert [[button.text for button in line] for line in denied.buttons] == [
+            ["Once", "This session"],
+            ["Always", "Deny"],
+        ]
         old_button = denied.buttons[0][0].callback_data
         stranger = site.telegram.press(denied, "Once", bob)
         await site.telegram.wait_for(lambda: stranger.answered_at_s is not None, SLOW_S)
@@ -68,9 +71,7 @@ async def test_deny_is_heard_once_runs_and_no_other_press_does_anything(site: Si
     assert "already approved by Ada" in late[0].answer["text"]
     assert "already denied by Ada" in late[1].answer["text"]
     results = [
-        message["content"]
-        for message in site.model.bodies[-1]["messages"]
-        if message["role"] == "tool"
+        message["content"] for message in site.model.bodies[-1]["messages"] if message["role"] == "tool"
     ]
     assert len(results) == 2
     assert "denied" in results[0]

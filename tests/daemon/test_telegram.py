@@ -70,7 +70,9 @@ async def test_a_25000_character_answer_arrives_whole_formatted_and_unrefused(si
     pieces = site.telegram.replies(ada)
     runs = [run for piece in pieces for run in styled_runs(piece)]
     code = "\n".join(run.text for run in runs if "pre" in run.styles)
-    numbers = [int(n) for n in re.findall(r"Words about item (\d+)", "\n".join(piece.text for piece in pieces))]
+    numbers = [
+        int(n) for n in re.findall(r"Words about item (\d+)", "\n".join(piece.text for piece in pieces))
+    ]
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) > 100
     for n in numbers:

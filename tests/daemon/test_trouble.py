@@ -64,7 +64,9 @@ async def test_config_check_says_whether_all_is_right(tmp_path: Path) -> None:
 
 @pytest.mark.req("OPS-5", "ADP-2")
 async def test_a_refused_token_is_said_with_what_to_do(site: Site) -> None:
-    async with site.daemon(PARLEY_TELEGRAM__TOKEN="7000000001:AAFwrongwrongwrongwrongwrongwrongwro") as daemon:
+    async with site.daemon(
+        PARLEY_TELEGRAM__TOKEN="7000000001:AAFwrongwrongwrongwrongwrongwrongwro"
+    ) as daemon:
         await daemon.start()
         await daemon.wait_printed("adapter.refused")
         assert await daemon.stop() == 0

@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from agent.keeping import closed_history
 from agent.events import ChatEnded, Failed, Noted, Responded, ToolReturned
 from agent.history import has_visible, load
+from agent.keeping import closed_history
 from agent.ports import ChatState, TurnInput
 from agent.providers import table
 from agent.settings import ModelProfile

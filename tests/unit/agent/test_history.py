@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.usage import RequestUsage
 
-from agent.keeping import closed_history
 from agent.events import Responded, Usage
 from agent.history import dump_each, has_visible, load, parse_args, to_responded, visible_text, well_formed
+from agent.keeping import closed_history
 from agent.ports import ChatState, TurnInput
 from tests.unit.agent.scripted import asks, says
 

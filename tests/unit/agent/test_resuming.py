@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.keeping import closed_history
 from agent.events import (
     AgentEvent,
     ApprovalNeeded,
@@ -19,6 +18,7 @@ from agent.events import (
     ToolReturned,
 )
 from agent.history import load
+from agent.keeping import closed_history
 from agent.ports import ChatState, Denied, TurnInput
 from agent.records import Ended, Handle, Send, next_step
 from agent.tasks import task_tools

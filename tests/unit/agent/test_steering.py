@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pydantic_ai.messages import ModelMessage, ModelRequest, TextPart, ToolCallPart, UserPromptPart
 
 from agent.chat import chat
-from agent.keeping import closed_history
 from agent.events import AgentEvent, Checkpoint, Record, Steered
 from agent.history import load
+from agent.keeping import closed_history
 from agent.ports import ChatState, TurnInput
 from tests.unit.agent.scripted import (
     Counter,
