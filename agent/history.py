@@ -8,6 +8,7 @@ arguments that pass every API's pattern, one result for each call. Nothing has t
 """
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -233,13 +234,20 @@ def parse_args(args: str | Mapping[str, object] | None) -> tuple[dict[str, objec
     if not raw.strip():
         return {}, raw
     try:
-        parsed = json.loads(raw, parse_constant=_refuse_constant)
+        parsed = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
         # An escape like \\ud800 becomes a half character only now, and no UTF-8 can hold it: no valid
         # arguments.
         json.dumps(parsed, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None, raw
     return (parsed if isinstance(parsed, dict) else None), raw
+
+
+def _finite(number: str) -> float:
+    """A number as it was written; one that overflows would be shown to a person as another than is sent."""
+    if not math.isfinite(value := float(number)):
+        raise ValueError(f"{number} is too large")
+    return value
 
 
 def well_formed(text: str) -> str:

@@ -119,6 +119,9 @@ _NETS = (
     ),
 )
 
+# What no shell, SQL or JSON reader takes for more than a word.
+_ONE_WORD = re.compile(r"[A-Za-z0-9._~+/=%:@-]+")
+
 # Between two characters of a known secret: a line break, real or written out by repr or JSON.
 _BREAK = r"(?:\\?\r?\n[ \t]*|(?:\\r)?\\n[ ]*)"
 _BREAKS = re.compile(_BREAK)
@@ -171,6 +174,44 @@ class Redactor:
             case _:
                 return value
 
+    def for_decision(self, value: Any) -> Any:
+        """A copy for a person who has to approve it: only what certainly is a secret, and nothing else, is hidden.
+
+        Whoever decides on a command must see it. So beside known secrets only a single word without a space,
+        quote or any sign that a shell or a program would read is hidden: `Bearer sk-…`, the password of an
+        address. What merely stands under a telling name, or follows one, stays in sight if it could be more.
+        """
+        match value:
+            case str():
+                return self._careful(value)
+            case Mapping():
+                return {
+                    key: (self._named if is_secret_name(str(key)) else self.for_decision)(inner)
+                    for key, inner in value.items()
+                }
+            case list() | tuple():
+                return [self.for_decision(inner) for inner in value]
+            case _:
+                return value
+
+    def _named(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return self.for_decision(value)
+        scheme = _SCHEME_START.match(value)
+        word = value[scheme.end(1) :].strip() if scheme else value
+        if len(word) < SHORTEST_KNOWN or not _ONE_WORD.fullmatch(word):
+            return self._careful(value)
+        return f"{scheme[1]} {MASK}" if scheme else MASK
+
+    def _careful(self, text: str) -> str:
+        if self._known and self._holds_known(text):
+            text = self._known_pattern.sub(MASK, text)
+        lowered = text.lower()
+        for net in _NETS:
+            if net.may_catch(text, lowered):
+                text = net.pattern.sub(_hide_one_word, text)
+        return text
+
     def _holds_known(self, text: str) -> bool:
         """Whether the expression for known secrets can match; it is slow, and nearly always cannot."""
         joined = _BREAKS.sub("", text) if "\n" in text or "\\n" in text else text
@@ -189,6 +230,11 @@ def passwords_in_addresses(text: str) -> tuple[str, ...]:
     """The passwords of addresses `scheme://user:password@host` in a text, as written and percent-decoded."""
     written = [found[1] for found in re.finditer(r"://[^\s/:@]*:([^\s/]+)@", text)]
     return tuple(dict.fromkeys(form for password in written for form in (password, unquote(password))))
+
+
+def _hide_one_word(found: re.Match[str]) -> str:
+    keep = found["keep"]
+    return f"{keep}{MASK}" if _ONE_WORD.fullmatch(found[0][len(keep) :]) else found[0]
 
 
 def _hidden(value: Any) -> Any:

@@ -112,7 +112,7 @@ class TelegramAdapter:
         async with self._connected():
             sent = await sending(
                 self._bot.send_message(
-                    chat_id=int(target.chat_id),
+                    chat_id=_chat_id(target),
                     message_thread_id=_topic(target),
                     reply_parameters=_reply_to(message),
                     **_content(message),
@@ -126,7 +126,7 @@ class TelegramAdapter:
             try:
                 await sending(
                     self._bot.edit_message_text(
-                        chat_id=int(message.target.chat_id), message_id=int(message_id), **_content(message)
+                        chat_id=_chat_id(message.target), message_id=int(message_id), **_content(message)
                     )
                 )
             except MessageRejected as error:
@@ -136,14 +136,14 @@ class TelegramAdapter:
     async def stream(self, stream_id: int, message: OutboundMessage) -> None:
         """Show a draft: in private chats only, and not by a local server older than Bot API 9.3."""
         target = message.target
-        if not self._has_drafts or int(target.chat_id) < 0:
+        if not self._has_drafts or _chat_id(target) < 0:
             raise MessageRejected("there are drafts in private chats only")
         shown = _content(message)
         async with self._connected():
             try:
                 await sending(
                     self._bot.send_message_draft(
-                        chat_id=int(target.chat_id),
+                        chat_id=_chat_id(target),
                         draft_id=stream_id,
                         message_thread_id=_topic(target),
                         text=shown["text"],
@@ -160,7 +160,7 @@ class TelegramAdapter:
         async with self._connected():
             await sending(
                 self._bot.set_message_reaction(
-                    chat_id=int(target.chat_id), message_id=int(message_id), reaction=_REACTIONS[reaction]
+                    chat_id=_chat_id(target), message_id=int(message_id), reaction=_REACTIONS[reaction]
                 )
             )
 
@@ -169,7 +169,7 @@ class TelegramAdapter:
         async with self._connected():
             try:
                 await self._bot.send_chat_action(
-                    chat_id=int(target.chat_id),
+                    chat_id=_chat_id(target),
                     action=ChatAction.TYPING,
                     message_thread_id=_number(target.thread_id),
                 )
@@ -291,6 +291,13 @@ def _reply_to(message: OutboundMessage) -> ReplyParameters | None:
 def _topic(target: Target) -> int | None:
     """The topic to send to; Telegram refuses the General topic's id here ("message thread not found")."""
     return None if target.thread_id == GENERAL_TOPIC else _number(target.thread_id)
+
+
+def _chat_id(target: Target) -> int:
+    try:
+        return int(target.chat_id)
+    except ValueError:
+        raise MessageRejected(f"{target.chat_id} is no Telegram chat; its id is a number") from None
 
 
 def _number(text: str | None) -> int | None:

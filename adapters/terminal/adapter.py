@@ -18,12 +18,18 @@ from adapters.terminal.live import Live, WatchedEvent
 from adapters.terminal.place import CAPABILITIES, HERE, LIMIT, measure, source_of
 from adapters.terminal.settings import TerminalSettings
 from gateway.adapter import Capabilities, Inbox
-from gateway.document import Document
+from gateway.document import Document, text_document
 from gateway.errors import MessageRejected, ParleyError, TargetGone
 from gateway.messages import Button, ButtonPress, InboundMessage, OutboundMessage, Receipt
 from gateway.source import SessionSource
 
 _REMEMBERED = 100
+_STILL_OPEN = (
+    "Something from before is still open here:"
+    " /status says what, /approve or /deny answers it, /stop ends it."
+)
+_INCOMPLETE = "This answer is not complete."
+_LEFT_OPEN = "What is open stays open: it goes on, or waits for you, when you come back."
 _HINT = "Ctrl-D leaves; /help lists the commands"
 _NOBODY_TO_ASK = (
     "A request waits for a decision and nobody is here to make it: answer it in `parley chat` on a terminal, "
@@ -153,6 +159,9 @@ class TerminalAdapter:
     async def _watch(self) -> None:
         if self._console.is_interactive:
             async for event in self._api.watch(self._here):
+                if event.kind == "done" and event.payload.get("outcome") != "answered" and self._live.text:
+                    # What was said until then was seen, and must not vanish with the preview.
+                    await self._console.show(text_document(f"{self._live.text}\n({_INCOMPLETE})"))
                 self._live = self._live.after(event)
                 self._console.show_live(self._live)
 
@@ -165,6 +174,8 @@ class TerminalAdapter:
             await self._answer_lines(inbox)
 
     async def _chat(self, inbox: Inbox) -> None:
+        if not await self._api.is_idle(self._here):
+            await self._console.note(_STILL_OPEN)
         while (entered := await self._console.read()) is not Key.END:
             if isinstance(entered, str):
                 await self._take(inbox, entered)
@@ -172,13 +183,15 @@ class TerminalAdapter:
                 await self._console.note(_HINT)
             else:
                 await self._take(inbox, "/stop")
+        if not await self._api.is_idle(self._here):
+            await self._console.note(_LEFT_OPEN)
 
     async def _answer_lines(self, inbox: Inbox) -> None:
         """One line is answered before the next is taken: a pipe has no hurry and would overfill the lane."""
         while isinstance(line := await self._console.read(), str):
             await self._take(inbox, line)
             await self._settle()
-        await self._end_without_person()
+        await self._end_without_person(inbox)
 
     async def _answer_once(self, inbox: Inbox, text: str) -> None:
         await self._take(inbox, text)
@@ -189,10 +202,12 @@ class TerminalAdapter:
                 break
             await self._take(inbox, line)
             await self._settle()
-        await self._end_without_person()
+        await self._end_without_person(inbox)
 
-    async def _end_without_person(self) -> None:
+    async def _end_without_person(self, inbox: Inbox) -> None:
         if self._card:
+            self._close_card()
+            await self._take(inbox, "/stop")  # nobody will come back to this conversation
             self.exit_code = 1
             await self._console.note(_NOBODY_TO_ASK)
 

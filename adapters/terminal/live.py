@@ -72,6 +72,11 @@ class Live:
             case _:
                 return seen
 
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(text for _, text in self.parts)
+
     def without_text(self) -> "Live":
         """The turn after its text so far was shown for good."""
         return replace(self, parts=(), status="")

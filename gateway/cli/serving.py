@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +85,7 @@ async def _join(loaded: Config, once: str | None) -> int:
         _greet(once, where="the daemon" if account == "local" else f"the daemon as {account}")
         return TERMINAL.load_adapter()(_terminal_settings(loaded, once=once, account=account), gateway)
 
-    adapter = await RemoteGateway(loaded.state_dir / SOCKET, "local", say=say).run(make)
+    adapter = await RemoteGateway(loaded.state_dir / SOCKET, _account(once), say=say).run(make)
     return int(adapter.exit_code)
 
 
@@ -96,7 +97,7 @@ def _serve_terminal(loaded: Config, *, once: str | None, log_level: str | None) 
     adapters: list[Any] = []
 
     def factory(api: Any) -> Any:
-        adapters.append(made(_terminal_settings(loaded, once=once), api))
+        adapters.append(made(_terminal_settings(loaded, once=once, account=_account(once)), api))
         return adapters[-1]
 
     _greet(once, where=loaded.agents["default"].model)
@@ -115,6 +116,11 @@ def _serve_terminal(loaded: Config, *, once: str | None, log_level: str | None) 
 def _greet(once: str | None, *, where: str) -> None:
     if _is_interactive() and once is None:
         say(f"Talking to {where}. /help lists commands, help what to try with the demo; Ctrl-D leaves.")
+
+
+def _account(once: str | None) -> str:
+    """Whose conversation it is: the person's at this terminal, or one of its own for a script or a pipe."""
+    return "local" if _is_interactive() and once is None else f"script-{secrets.token_hex(4)}"
 
 
 def _terminal_settings(loaded: Config, *, once: str | None, account: str = "local") -> Any:

@@ -65,6 +65,9 @@ def read_yaml(path: FilePath, lookup: Lookup) -> YamlFile:
     except UnicodeDecodeError:
         found.problems.append(Problem(what="is not UTF-8 text", where=str(path), fix="save it as UTF-8"))
         return found
+    except RecursionError:
+        found.problems.append(Problem(what="is nested too deeply", where=str(path), fix="write it flatter"))
+        return found
     except yaml.YAMLError as error:
         found.problems.append(_syntax(path, error))
         return found

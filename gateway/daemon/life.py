@@ -38,6 +38,7 @@ from gateway.daemon.settings import (
 )
 from gateway.daemon.signals import end_within, on_signals
 from gateway.delivery import Delivery
+from gateway.errors import StoreUnavailable
 from gateway.events import EventHub
 from gateway.intake import Intake
 from gateway.letters import Letters
@@ -123,7 +124,8 @@ class Daemon:
             reactions=config.delivery.reactions,
             clock=clock,
         )
-        mask = Redactor(config.secrets()).value
+        redactor = Redactor(config.secrets())
+        mask = redactor.value
         key = config.audit.key
         self._audit = AuditLog(key=key.get_secret_value() if key else None, mask=mask, clock=clock)
         policy = approval_policy(config)
@@ -194,6 +196,7 @@ class Daemon:
             limits=limits,
             settings=TurnSettings(timeout_s=config.turns.timeout_s, attempts=config.turns.attempts),
             mask=mask,
+            card_mask=redactor.for_decision,
             why_cut=self._queue.why_cut,
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             clock=clock,
@@ -357,7 +360,12 @@ async def run_daemon(plan: Plan) -> int:
         StoreUnavailable: it cannot be opened or written.
     """
     folder = plan.config.state_dir
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{folder}: cannot be made ({error.strerror}); name another state_dir"
+        ) from None
     database = await open_database(folder / "parley.db")
     bounds: list[threading.Timer] = []
     try:

@@ -210,9 +210,13 @@ class Stream:
         able, is_resumed = self._capabilities(), self.place.is_resumed
         # What an earlier run may have shown is edited, and editing may take less than sending.
         limit = min(able.limit, able.edit_limit) if is_resumed else able.limit
+        pieces = split(parse(text), able.measure, limit)
+        if not pieces and not if_shown and text.strip():
+            # Markdown that shows nothing (`<br>`, an empty fence): better its source than silence.
+            pieces = split(text_document(text), able.measure, limit)
         return Ending(
             place=self.place,
-            pieces=split(parse(text), able.measure, limit),
+            pieces=pieces,
             ledger=self._ledger,
             may_be_shown=is_resumed,
             if_shown=if_shown,

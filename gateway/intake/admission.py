@@ -107,7 +107,7 @@ class Admission:
         if what is None or lane is None:
             return False
         turn = pending.gathering(tx, lane.id, message.source.requester, what)
-        if turn is None:
+        if turn is None or len(turn.input.parts) >= gathering.MOST_PARTS:
             return False
         if what == gathering.TEXT and not gathering.is_rest(turn.input.parts, to_ms(message.sent_at)):
             return False

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from gateway.messages import InboundMessage
 from gateway.store.inputs import Part
 
+MOST_PARTS = 20
+"""Parts of one message at the most; what comes after them begins the next one."""
+
 TEXT = "text"
 
 SPLIT_GAP_MS = 5_000

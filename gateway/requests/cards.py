@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from gateway.chunking import shorten_middle
 from gateway.document import Block, Document, bullets, code_block, document, paragraph, plain, span
+from gateway.redaction import MASK
 from gateway.store.requests import RequestState
 
 Measure = Callable[[Document], int]
@@ -206,6 +207,8 @@ def _card(
         blocks.append(paragraph("no arguments"))
     if hidden or most < len(args):
         blocks.append(paragraph(span(_hidden_line(hidden, len(args) - most), "italic")))
+    if any(MASK in value for _, value in args):
+        blocks.append(paragraph(span(f"{MASK} stands for a word that looks like a secret.", "italic")))
     if len(prompt.queue) > 1:
         blocks.append(bullets(*_queue_lines(prompt)))
     if footer:
@@ -257,7 +260,9 @@ def _is_deceiving(char: str) -> bool:
     if char.isascii() and char.isprintable():  # nearly all
         return False
     return char not in _KEPT and (
-        char in _BLANK_LETTERS or unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        char in _BLANK_LETTERS
+        or char == "\u034f"
+        or unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
     )
 
 

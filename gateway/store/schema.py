@@ -13,6 +13,7 @@ CREATE TABLE inbox (
     received_at {int} NOT NULL, became TEXT NOT NULL, turn_id {int}, place TEXT, message_id TEXT,
     PRIMARY KEY (platform, account, update_key)
 );
+CREATE UNIQUE INDEX inbox_messages ON inbox (platform, account, place, message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX inbox_age ON inbox (received_at);
 CREATE TABLE lanes (
     id {serial}, key TEXT NOT NULL UNIQUE, session_id {int},

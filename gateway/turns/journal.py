@@ -138,8 +138,7 @@ class Journal:
             for idx, (kind, payload) in enumerate(encoded, start=turns.next_idx(tx, fence.turn_id))
         ]
         turns.append_events(tx, fence, events, to_ms(self._clock()))
-        if also is not None:
-            also(tx)
+        # Watchers hear of the words before anybody is handed a message made of them.
         tx.after_commit(
             lambda: self._hub.publish(
                 TurnEvent(
@@ -148,6 +147,8 @@ class Journal:
                 for e in events
             )
         )
+        if also is not None:
+            also(tx)
 
     def _note_failure(self, done: "asyncio.Future[None]") -> None:
         if not done.cancelled() and done.exception() is not None:

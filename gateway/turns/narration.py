@@ -71,6 +71,7 @@ class Narration:
         desk: Desk,
         hub: EventHub,
         mask: Mask,
+        card_mask: Mask,
         limits: Limits,
         clock: Clock,
     ) -> None:
@@ -80,6 +81,7 @@ class Narration:
         self._delivery = delivery
         self._desk = desk
         self._mask = mask
+        self._card_mask = card_mask
         self._clock = clock
         self._journal = Journal(database, hub, claim, clock)
         # Durations by the monotonic clock: the wall clock may jump, and a turn must not time out by that.
@@ -328,7 +330,9 @@ class Narration:
         call = event.queue[event.current]
         prompt = Prompt(
             queue=tuple(
-                PromptCall(call_id=c.id, server=c.server, tool=c.tool, args=self._mask(dict(c.args or {})))
+                PromptCall(
+                    call_id=c.id, server=c.server, tool=c.tool, args=self._card_mask(dict(c.args or {}))
+                )
                 for c in event.queue
             ),
             current=event.current,

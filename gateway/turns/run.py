@@ -78,6 +78,7 @@ class TurnRunner:
         limits: Limits,
         settings: TurnSettings,
         mask: Mask,
+        card_mask: Mask,
         why_cut: Callable[[int], Cut | None],
         node: str,
         clock: Clock = utc_now,
@@ -91,6 +92,7 @@ class TurnRunner:
         self._limits = limits
         self._settings = settings
         self._mask = mask
+        self._card_mask = card_mask
         self._node = node
         self._clock = clock
         self._why_cut = why_cut
@@ -146,6 +148,7 @@ class TurnRunner:
             desk=self._desk,
             hub=self._hub,
             mask=self._mask,
+            card_mask=self._card_mask,
             limits=self._limits,
             clock=self._clock,
         )

