@@ -8,7 +8,7 @@ ends in one line that says what to do, and an exit code: 0; 1 it cannot be done;
 
 import typer
 
-from gateway.cli import asking, previewing, serving
+from gateway.cli import asking, previewing, serving, trusting
 from gateway.cli.configuring import config_app
 
 app = typer.Typer(
@@ -23,6 +23,10 @@ app.command()(asking.requests)
 app.command()(asking.sessions)
 app.command()(asking.why)
 app.command()(previewing.preview)
+app.command()(trusting.grants)
+app.add_typer(trusting.pair_app, name="pair")
+app.add_typer(trusting.audit_app, name="audit")
+app.add_typer(trusting.user_app, name="user")
 app.add_typer(config_app, name="config")
 
 

@@ -44,7 +44,7 @@ def status(config: ConfigFile = None, as_json: Json = False) -> None:
     """How the daemon is: adapters, turns, tool servers, outbox, database. Exit 3: no daemon runs."""
     folder = load(config).state_dir
     try:
-        found = _ask(folder, "status")
+        found = ask_daemon(folder, "status")
     except NoDaemon:
         say(f"No daemon runs here ({folder}); `parley run` starts one.")
         raise typer.Exit(EXIT_NO_DAEMON) from None
@@ -95,7 +95,7 @@ def outbox(
     if retry is not None or drop is not None:
         order, row_id = ("retry", retry) if retry is not None else ("drop", drop)
         try:
-            typer.echo(_ask(folder, order, id=row_id))
+            typer.echo(ask_daemon(folder, order, id=row_id))
         except NoDaemon:
             say(f"No daemon runs here ({folder}), and only a daemon sends: start it with `parley run`.")
             raise typer.Exit(1) from None
@@ -176,7 +176,7 @@ def why(
 def _list(folder: Path, name: str, offline: Callable[[Tx], list[Any]], **args: object) -> Any:
     """What the daemon answers, or the database says where no daemon runs."""
     try:
-        return _ask(folder, name, **args)
+        return ask_daemon(folder, name, **args)
     except NoDaemon:
         pass
     try:
@@ -188,7 +188,7 @@ def _list(folder: Path, name: str, offline: Callable[[Tx], list[Any]], **args: o
     return [asdict(view) for view in found]
 
 
-def _ask(folder: Path, name: str, **args: object) -> Any:
+def ask_daemon(folder: Path, name: str, **args: object) -> Any:
     """One question to the daemon; a refusal is said and ends the program with 1.
 
     Raises:

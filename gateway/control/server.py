@@ -8,7 +8,7 @@ without it.
 import asyncio
 import atexit
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -59,7 +59,10 @@ class ControlServer:
         delivery: Delivery,
         operations: Operations,
         terminals: Terminals | None,
+        more: Mapping[str, Handler] | None = None,
     ) -> None:
+        """`more` are further questions and orders by name."""
+        self._more = more or {}
         self._path = path
         self._api = api
         self._intake = intake
@@ -170,6 +173,7 @@ class ControlServer:
             "retry": lambda args: self._operations.retry(int(args["id"])),
             "drop": lambda args: self._operations.drop(int(args["id"])),
             "join": join,
+            **self._more,
         }
 
 

@@ -27,6 +27,7 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
 from gateway.config import Config, ConfigError, Problem
 from gateway.control import SOCKET, ControlServer, JoinTerminal, Terminals
+from gateway.daemon.operator import trust_handlers
 from gateway.daemon.settings import (
     access_lists,
     agent_settings,
@@ -230,6 +231,7 @@ class Daemon:
             intake=self._intake,
             delivery=self._delivery,
             operations=Letters(database, self._delivery),
+            more=trust_handlers(self.trust),
             terminals=Terminals(plan.join, taken=own) if plan.join is not None else None,
         )
 
