@@ -99,7 +99,7 @@ def parse_interaction(raw: Json, bot: Identity) -> ButtonPress | InboundMessage 
     data = raw.get("data") or {}
     match raw["type"]:
         case 3:
-            return ButtonPress(id=str(raw["id"]), source=source, token=data["custom_id"])
+            return ButtonPress(id=str(raw["id"]), source=source, token=str(data["custom_id"]))
         case 2:
             return InboundMessage(
                 id=str(raw["id"]),

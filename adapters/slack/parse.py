@@ -135,17 +135,17 @@ def parse_press(payload: Json, bot: Identity, names: Names) -> ButtonPress | Non
     if thread_ts == container["message_ts"]:  # the card is a root that has replies by now
         thread_ts = None
     return ButtonPress(
-        id=payload["trigger_id"],
+        id=str(payload["trigger_id"]),
         source=_source(
             bot,
             channel=channel,
             is_direct=channel.startswith("D"),
-            thread_id=thread_ts,
-            user_id=user["id"],
+            thread_id=str(thread_ts) if thread_ts else None,
+            user_id=str(user["id"]),
             user_name=names.users.get(user["id"]) or str(user.get("name") or user.get("username") or ""),
         ),
-        token=actions[0].get("value") or actions[0]["action_id"],
-        message_id=container["message_ts"],
+        token=str(actions[0].get("value") or actions[0]["action_id"]),
+        message_id=str(container["message_ts"]),
     )
 
 
@@ -161,14 +161,14 @@ def parse_command(form: Json, bot: Identity, names: Names, command: str, now: da
         text = "/" + (words.removeprefix("/") or "help")
     channel = form["channel_id"]
     return InboundMessage(
-        id=form["trigger_id"],
-        message_id=form["trigger_id"],
+        id=str(form["trigger_id"]),
+        message_id=str(form["trigger_id"]),
         source=_source(
             bot,
             channel=channel,
             is_direct=channel.startswith("D"),
             thread_id=None,
-            user_id=form["user_id"],
+            user_id=str(form["user_id"]),
             user_name=names.users.get(form["user_id"]) or str(form.get("user_name", "")),
         ),
         text=readable(text, names),
@@ -186,7 +186,7 @@ def _message(body: Json, event: Json, bot: Identity, known: Known) -> InboundMes
     addressed = _names_bot(written, bot) or event.get("parent_user_id") == bot.id
     return InboundMessage(
         id=_key(body, event["channel"], event["ts"]),
-        message_id=event["ts"],
+        message_id=str(event["ts"]),
         source=_place(event, event, bot, known),
         text=text,
         sent_at=datetime.fromtimestamp(float(event["ts"]), UTC),
@@ -207,7 +207,7 @@ def _changed(body: Json, event: Json, bot: Identity, known: Known) -> Update | N
         return None
     return MessageEdited(
         id=_key(body, event["channel"], message["ts"], message["edited"]["ts"]),
-        message_id=message["ts"],
+        message_id=str(message["ts"]),
         source=_place(event, before, bot, known),
         text=text,
     )
@@ -218,7 +218,7 @@ def _deleted(body: Json, event: Json, before: Json, bot: Identity, known: Known)
         return None
     return MessageDeleted(
         id=_key(body, event["channel"], before["ts"], "deleted"),
-        message_id=before["ts"],
+        message_id=str(before["ts"]),
         source=_place(event, before, bot, known),
     )
 
@@ -227,7 +227,7 @@ def _place(event: Json, message: Json, bot: Identity, known: Known) -> SessionSo
     """Where a message stands; `event` around it names the channel, `message` is as first said."""
     is_direct, thread_id = _is_direct(event), _thread_ts(message)
     if thread_id is None and not is_direct and _names_bot(message.get("text") or "", bot):
-        thread_id = message["ts"]
+        thread_id = str(message["ts"])
     author, channel = _author(message), event["channel"]
     return _source(
         bot,
@@ -255,7 +255,7 @@ def _source(
         platform="slack",
         account=bot.id,
         kind=kind,
-        chat_id=channel,
+        chat_id=str(channel),
         thread_id=thread_id,
         user_id=user_id,
         user_name=user_name,

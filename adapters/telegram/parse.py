@@ -103,7 +103,7 @@ def _press(raw: Json, update_id: str, bot: Identity) -> ButtonPress | None:
     presser = raw["from"]
     source = replace(place, user_id=str(presser["id"]), user_name=_name(presser))
     shown = str(raw["message"]["message_id"])
-    return ButtonPress(id=update_id, source=source, token=raw["data"], message_id=shown)
+    return ButtonPress(id=update_id, source=source, token=str(raw["data"]), message_id=shown)
 
 
 def _source(raw: Json, bot: Identity) -> SessionSource:
@@ -117,7 +117,7 @@ def _source(raw: Json, bot: Identity) -> SessionSource:
         thread_id=thread_id,
         user_id=str(author.get("id", "")),
         user_name=_name(author),
-        chat_name=chat.get("title", ""),
+        chat_name=str(chat.get("title") or ""),
     )
 
 
