@@ -29,7 +29,7 @@ run: $(READY) ## the daemon; without a token: demo model, this terminal
 	@exec $(BIN)/parley run $(ARGS)
 
 test: $(READY) ## all tests
-	$(BIN)/pytest --requirements $(ARGS)
+	$(BIN)/pytest --requirements -n auto $(ARGS)
 
 check: format-check lint types imports requirements ## everything that can be checked without running it
 
