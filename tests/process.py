@@ -122,7 +122,7 @@ class DaemonProcess:
     async def wait_printed(self, words: str, times: int = 1, timeout_s: float = START_S) -> None:
         """Wait until the log holds these words so many times; a file tells nobody of its growth, so look often."""
         async with asyncio.timeout(timeout_s):
-            while self.printed().count(words) < times:
+            while self.printed().count(words) < times:  # noqa: ASYNC110 - nobody sets an event when a file grows
                 await asyncio.sleep(LOOK_S)
 
     def printed(self) -> str:

@@ -10,7 +10,9 @@ from tests.flow.scripted import says
 
 @pytest.mark.req("AGT-8")
 @pytest.mark.parametrize("answer", ["&nbsp;", "<br>", "#", "```\n```"])
-async def test_an_answer_that_renders_to_nothing_is_shown_as_it_was_written(house: House, answer: str) -> None:
+async def test_an_answer_that_renders_to_nothing_is_shown_as_it_was_written(
+    house: House, answer: str
+) -> None:
     ann = house.person()
     house.model.then(says(answer))
     ann.says("plum")

@@ -282,7 +282,12 @@ def test_who_decides_does_not_see_what_certainly_is_a_secret() -> None:
     bearer = "Bearer sk-demo0000000000000000000000000000000000"
     dsn = "postgres://app:not-a-real-password@db.example.test/main"
     shown = Redactor(("planted-secret",)).for_decision(
-        {"headers": {"Authorization": bearer}, "dsn": dsn, "api_key": "abcdef123456", "note": "planted-secret"}
+        {
+            "headers": {"Authorization": bearer},
+            "dsn": dsn,
+            "api_key": "abcdef123456",
+            "note": "planted-secret",
+        }
     )
     assert shown == {
         "headers": {"Authorization": "Bearer ***"},
