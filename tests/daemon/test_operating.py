@@ -37,7 +37,7 @@ async def test_commands_ask_the_daemon_and_terminals_join_it(site: Site) -> None
     # Without a terminal a list is lines of cells, its columns first.
     head, *rows = listed.out.splitlines()
     assert head.split("\t") == ["id", "where", "turns", "last active", "title"]
-    assert all(row.split("\t")[1].startswith("terminal:local") for row in rows)
+    assert all(row.split("\t")[1].startswith("terminal:script-") for row in rows)
     assert (turns.code, turns.out) == (0, "No turn is open.\n")
     assert not socket.exists()
     assert daemon.printed().count("control.terminal_joined") == 2
