@@ -98,6 +98,8 @@ _NETS = (
         r"(?P<keep>)[MNO](?<![\w-][MNO])[A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
         shortest=57,
     ),
+    # Slack: what opens a Socket Mode connection, once.
+    _net(("?ticket=",), r"(?P<keep>\?ticket=)[A-Za-z0-9-]{20,}", shortest=28),
     _net(("bearer",), r"(?P<keep>\b(?i:bearer)\s+)(?=\S*\d|\S{20})[A-Za-z0-9._~+/=-]{6,}", shortest=12),
     _net(("cookie",), r"""(?P<keep>(?i:cookie)\s*:[ \t]*)[^\s"'\\][^\r\n"'\\]*""", shortest=8),
     # "name": "value", name='value'
