@@ -12,6 +12,7 @@ import structlog
 from tenacity import wait_random_exponential
 
 from gateway.adapter import Adapter
+from gateway.clock import wait_s
 from gateway.delivery import Delivery
 from gateway.errors import AccessRefused, ConnectionLost, StoreUnavailable
 from gateway.intake import Intake
@@ -91,18 +92,18 @@ class Supervisor:
             try:
                 await adapter.run(inbox)
             except AccessRefused as error:
-                wait_s = REFUSED_WAIT_S
+                pause_s = REFUSED_WAIT_S
                 log.error("adapter.refused", platform=adapter.platform, reason=str(error))
                 health.trouble = str(error)
             except (ConnectionLost, StoreUnavailable) as error:
-                wait_s = _wait_s(tries)
+                pause_s = wait_s(RECONNECT, tries + 1)
                 log.warning(
-                    "adapter.lost", platform=adapter.platform, reason=str(error), retry_in_s=round(wait_s, 1)
+                    "adapter.lost", platform=adapter.platform, reason=str(error), retry_in_s=round(pause_s, 1)
                 )
                 health.trouble = str(error)
             except Exception as error:
                 # An adapter's bug is its own trouble: it starts anew, the others never notice.
-                wait_s = _wait_s(tries)
+                pause_s = wait_s(RECONNECT, tries + 1)
                 log.exception("adapter.broken", platform=adapter.platform)
                 health.trouble = type(error).__name__
             else:
@@ -112,11 +113,4 @@ class Supervisor:
             health.online = False
             steady = asyncio.get_running_loop().time() - began > STEADY_S
             tries = 0 if steady else tries + 1
-            await asyncio.sleep(wait_s)
-
-
-def _wait_s(tries: int) -> float:
-    class _State:  # tenacity's wait strategies ask a retry state for nothing but this number
-        attempt_number = tries + 1
-
-    return float(RECONNECT(_State()))  # type: ignore[arg-type]
+            await asyncio.sleep(pause_s)

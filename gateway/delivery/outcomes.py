@@ -6,6 +6,7 @@ from tenacity import wait_random_exponential
 from tenacity.wait import wait_base
 
 from gateway.adapter import Capabilities
+from gateway.clock import wait_s
 from gateway.document import Document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, RateLimited, SendError, TargetGone
 from gateway.store.outbox import Claimed
@@ -87,11 +88,7 @@ def judge(error: SendError, row: Claimed, capabilities: Capabilities) -> Outcome
 
 def backoff_s(attempts: int) -> float:
     """Seconds before the next try after `attempts` failed ones."""
-
-    class _State:  # tenacity's wait strategies ask a retry state for nothing but this number
-        attempt_number = attempts
-
-    return float(BACKOFF(_State()))  # type: ignore[arg-type]
+    return wait_s(BACKOFF, attempts)
 
 
 def _unknown(text: str, row: Claimed, capabilities: Capabilities) -> Outcome:
