@@ -34,11 +34,13 @@ CREATE TABLE turns (
     attempt {int} NOT NULL DEFAULT 0, progress {int} NOT NULL DEFAULT 0, epoch {int} NOT NULL DEFAULT 0,
     stop TEXT, created_at {int} NOT NULL, ready_at {int}, started_at {int}, finished_at {int},
     ran_ms {int} NOT NULL DEFAULT 0, error TEXT,
-    gathers TEXT, steers {int} NOT NULL DEFAULT 0, newer TEXT, merged_into {int},
+    gathers TEXT, steers {int} NOT NULL DEFAULT 0, newer TEXT, merged_into {int}, pruned_at {int},
     UNIQUE (lane_id, seq)
 );
 CREATE INDEX turns_open ON turns (lane_id, seq) WHERE state IN ('queued', 'running', 'waiting', 'ready');
 CREATE INDEX turns_busy ON turns (requester) WHERE state IN ('queued', 'running', 'ready');
+CREATE INDEX turns_requester ON turns (requester, id);
+CREATE INDEX turns_kept ON turns (finished_at) WHERE pruned_at IS NULL AND finished_at IS NOT NULL;
 CREATE TABLE turn_messages (
     platform TEXT NOT NULL, account TEXT NOT NULL, chat_id TEXT NOT NULL, message_id TEXT NOT NULL,
     turn_id {int} NOT NULL REFERENCES turns (id), line_id {int} NOT NULL,
@@ -67,10 +69,11 @@ CREATE TABLE tasks (
     PRIMARY KEY (session_id, seq)
 );
 CREATE TABLE requests (
-    id {serial}, turn_id {int} NOT NULL REFERENCES turns (id), lane_id {int} NOT NULL, call_id TEXT NOT NULL,
+    id {serial}, turn_id {int} REFERENCES turns (id), lane_id {int}, call_id TEXT NOT NULL,
     kind TEXT NOT NULL, n {int} NOT NULL DEFAULT 0, state TEXT NOT NULL, requester TEXT NOT NULL,
     args_hash TEXT NOT NULL, prompt TEXT NOT NULL, created_at {int} NOT NULL, expires_at {int},
-    decided_by TEXT, decided_at {int}, reason TEXT,
+    needed {int} NOT NULL DEFAULT 1, escalated_at {int},
+    decided_by TEXT, decider TEXT, decided_at {int}, reason TEXT,
     UNIQUE (turn_id, call_id, kind, n)
 );
 CREATE INDEX requests_due ON requests (expires_at) WHERE state = 'pending';
@@ -79,26 +82,34 @@ CREATE TABLE buttons (
     token TEXT PRIMARY KEY, request_id {int} NOT NULL REFERENCES requests (id), choice TEXT NOT NULL
 );
 CREATE INDEX buttons_request ON buttons (request_id);
+CREATE TABLE votes (
+    request_id {int} NOT NULL REFERENCES requests (id), voter TEXT NOT NULL, name TEXT NOT NULL, at {int} NOT NULL,
+    PRIMARY KEY (request_id, voter)
+);
 CREATE TABLE grants (
     id {serial}, scope TEXT NOT NULL, subject TEXT NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL,
-    pattern TEXT, granted_by TEXT NOT NULL, granted_at {int} NOT NULL, expires_at {int}, revoked_at {int}
+    pattern TEXT, granted_by TEXT NOT NULL, granted_at {int} NOT NULL, expires_at {int}, revoked_at {int},
+    session_id {int}, request_id {int}
 );
 CREATE INDEX grants_subject ON grants (scope, subject);
 CREATE TABLE destinations (
     dest TEXT PRIMARY KEY, platform TEXT NOT NULL, account TEXT NOT NULL,
-    next_seq {int} NOT NULL DEFAULT 1, paused_until {int} NOT NULL DEFAULT 0, gone TEXT, moved_to TEXT
+    next_seq {int} NOT NULL DEFAULT 1, paused_until {int} NOT NULL DEFAULT 0, paused_at {int} NOT NULL DEFAULT 0,
+    gone TEXT, moved_to TEXT
 );
 CREATE TABLE outbox (
     id {serial}, dest TEXT NOT NULL REFERENCES destinations (dest), dest_seq {int} NOT NULL, turn_id {int},
     part TEXT, kind TEXT NOT NULL, payload TEXT NOT NULL, preview TEXT, idem_key TEXT NOT NULL UNIQUE,
     request_id {int}, edits {int}, state TEXT NOT NULL, epoch {int} NOT NULL DEFAULT 0,
-    attempts {int} NOT NULL DEFAULT 0, next_at {int} NOT NULL DEFAULT 0,
+    attempts {int} NOT NULL DEFAULT 0, next_at {int} NOT NULL DEFAULT 0, tried_at {int},
     platform_msg_id TEXT, error TEXT, created_at {int} NOT NULL, settled_at {int},
     UNIQUE (dest, dest_seq), UNIQUE (turn_id, part)
 );
 CREATE INDEX outbox_open ON outbox (dest, dest_seq) WHERE state IN ('queued', 'sending');
 CREATE INDEX outbox_unknown ON outbox (dest) WHERE state = 'unknown';
 CREATE INDEX outbox_request ON outbox (request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX outbox_cards ON outbox (dest, platform_msg_id) WHERE request_id IS NOT NULL AND kind = 'card';
+CREATE INDEX outbox_settled ON outbox (settled_at) WHERE state IN ('sent', 'failed', 'unknown');
 CREATE INDEX outbox_edits ON outbox (edits) WHERE edits IS NOT NULL;
 CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, epoch {int} NOT NULL, until {int} NOT NULL);
 CREATE TABLE nodes (id TEXT PRIMARY KEY, started_at {int} NOT NULL, seen_at {int} NOT NULL, version TEXT NOT NULL);
@@ -110,60 +121,13 @@ CREATE TABLE memory_baselines (subject TEXT PRIMARY KEY, extract_from {int} NOT 
 CREATE TABLE pairings (
     platform TEXT NOT NULL, account TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,
     code_hash TEXT, tries {int} NOT NULL DEFAULT 0, told_at {int}, expires_at {int}, decided_by TEXT,
+    chat_id TEXT, thread_id TEXT,
     PRIMARY KEY (platform, account, user_id)
 );
 CREATE TABLE schedules (
     name TEXT PRIMARY KEY, spec TEXT NOT NULL, last_run_at {int}, next_run_at {int}, paused {int} NOT NULL DEFAULT 0
 );
-CREATE TABLE audit (
-    seq {serial}, at {int} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL,
-    detail TEXT NOT NULL, prev_hash TEXT NOT NULL, hash TEXT NOT NULL
-);
-"""
-
-# What the cleaner looks for, when waits began, and whom to tell that a restart is done.
-_SECOND = """
-ALTER TABLE turns ADD COLUMN pruned_at {int};
-CREATE INDEX turns_kept ON turns (finished_at) WHERE pruned_at IS NULL AND finished_at IS NOT NULL;
-CREATE INDEX outbox_settled ON outbox (settled_at) WHERE state IN ('sent', 'failed', 'unknown');
-ALTER TABLE outbox ADD COLUMN tried_at {int};
-ALTER TABLE destinations ADD COLUMN paused_at {int} NOT NULL DEFAULT 0;
 CREATE TABLE restarts (dest TEXT PRIMARY KEY, asked_at {int} NOT NULL);
-"""
-
-# Approvals by two people, grants of one session, requests without a turn, the audit chain, pairing, limits, /pause.
-_THIRD = """
-ALTER TABLE grants ADD COLUMN session_id {int};
-ALTER TABLE grants ADD COLUMN request_id {int};
-CREATE TABLE new_requests (
-    id {serial}, turn_id {int} REFERENCES turns (id), lane_id {int}, call_id TEXT NOT NULL,
-    kind TEXT NOT NULL, n {int} NOT NULL DEFAULT 0, state TEXT NOT NULL, requester TEXT NOT NULL,
-    args_hash TEXT NOT NULL, prompt TEXT NOT NULL, created_at {int} NOT NULL, expires_at {int},
-    needed {int} NOT NULL DEFAULT 1, escalated_at {int},
-    decided_by TEXT, decider TEXT, decided_at {int}, reason TEXT,
-    UNIQUE (turn_id, call_id, kind, n)
-);
-INSERT INTO new_requests (id, turn_id, lane_id, call_id, kind, n, state, requester, args_hash, prompt, created_at,
-    expires_at, decided_by, decided_at, reason)
-    SELECT id, turn_id, lane_id, call_id, kind, n, state, requester, args_hash, prompt, created_at,
-    expires_at, decided_by, decided_at, reason FROM requests;
-CREATE TABLE new_buttons (
-    token TEXT PRIMARY KEY, request_id {int} NOT NULL REFERENCES new_requests (id), choice TEXT NOT NULL
-);
-INSERT INTO new_buttons (token, request_id, choice) SELECT token, request_id, choice FROM buttons;
-DROP TABLE buttons;
-DROP TABLE requests;
-ALTER TABLE new_requests RENAME TO requests;
-ALTER TABLE new_buttons RENAME TO buttons;
-CREATE INDEX requests_due ON requests (expires_at) WHERE state = 'pending';
-CREATE INDEX requests_lane ON requests (lane_id) WHERE state = 'pending';
-CREATE INDEX buttons_request ON buttons (request_id);
-CREATE TABLE votes (
-    request_id {int} NOT NULL REFERENCES requests (id), voter TEXT NOT NULL, name TEXT NOT NULL, at {int} NOT NULL,
-    PRIMARY KEY (request_id, voter)
-);
-CREATE INDEX outbox_cards ON outbox (dest, platform_msg_id) WHERE request_id IS NOT NULL AND kind = 'card';
-DROP TABLE audit;
 CREATE TABLE audit (
     seq {int} NOT NULL PRIMARY KEY, at {int} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
     target TEXT NOT NULL, detail TEXT NOT NULL, salt TEXT, body_hash TEXT NOT NULL,
@@ -182,14 +146,7 @@ CREATE TABLE told (
 );
 """
 
-# Where somebody who asked to be let in is told that they were.
-_FOURTH = """
-ALTER TABLE pairings ADD COLUMN chat_id TEXT;
-ALTER TABLE pairings ADD COLUMN thread_id TEXT;
-CREATE INDEX turns_requester ON turns (requester, id);
-"""
-
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+MIGRATIONS: tuple[str, ...] = (_FIRST,)
 
 SQLITE_WORDS = {"int": "INTEGER", "serial": "INTEGER PRIMARY KEY AUTOINCREMENT"}
 POSTGRES_WORDS = {"int": "BIGINT", "serial": "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"}
