@@ -18,9 +18,8 @@ from gateway.source import SessionScope, SessionSource, session_key
 from gateway.store import lanes, outbox, overview, replay, turns
 from gateway.store.outbox import dest_of
 from gateway.store.overview import Counts, LetterView, RequestView, SessionView, TurnView, UpdateView
-from gateway.store.sqlite import Database
 from gateway.store.turns import TurnState
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 # How long a change of which nobody was told may go unseen.
 RECHECK_S = 0.5
@@ -87,7 +86,7 @@ class Api:
 
     def __init__(
         self,
-        database: Database,
+        database: Store,
         hub: EventHub,
         delivery: Delivery,
         *,

@@ -17,8 +17,7 @@ import structlog
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.errors import StoreUnavailable
 from gateway.store import retention
-from gateway.store.sqlite import Database
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 log = structlog.get_logger()
 
@@ -46,7 +45,7 @@ class Retention:
 class Cleaner:
     """See the module; `results` is the folder with files of tool results."""
 
-    def __init__(self, database: Database, kept: Retention, *, results: Path, clock: Clock = utc_now) -> None:
+    def __init__(self, database: Store, kept: Retention, *, results: Path, clock: Clock = utc_now) -> None:
         self._db = database
         self._kept = kept
         self._results = results

@@ -9,8 +9,7 @@ import structlog
 from gateway.delivery import Delivery
 from gateway.store import outbox
 from gateway.store.outbox import DROPPED, SENT_AGAIN, Draft
-from gateway.store.sqlite import Database
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 log = structlog.get_logger()
 
@@ -20,7 +19,7 @@ REPEAT = "↻ Again, this may be a repeat:"
 class Letters:
     """See the module; each method is one transaction."""
 
-    def __init__(self, database: Database, delivery: Delivery) -> None:
+    def __init__(self, database: Store, delivery: Delivery) -> None:
         self._db = database
         self._delivery = delivery
 

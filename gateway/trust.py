@@ -20,8 +20,7 @@ from gateway.requests.grants import Pattern
 from gateway.store import audit, grants, lanes, pairings, people
 from gateway.store.audit import OPERATOR, AuditLog
 from gateway.store.pairings import Pairing
-from gateway.store.sqlite import Database
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +49,7 @@ class Trust:
 
     def __init__(
         self,
-        database: Database,
+        database: Store,
         *,
         desk: Desk,
         doorkeeper: Doorkeeper,

@@ -53,8 +53,8 @@ from gateway.store import lanes, restarts, schema
 from gateway.store.audit import AuditLog
 from gateway.store.lanes import Head
 from gateway.store.outbox import target_of
-from gateway.store.sqlite import Database, open_database
-from gateway.store.tx import Tx
+from gateway.store.sqlite import open_database
+from gateway.store.tx import Store, Tx
 from gateway.supervisor import Supervisor
 from gateway.trust import Trust
 from gateway.turn_queue import TurnQueue
@@ -100,7 +100,7 @@ class Daemon:
     def __init__(
         self,
         plan: Plan,
-        database: Database,
+        database: Store,
         *,
         clock: Clock = utc_now,
         stopping: Callable[[], None] = lambda: None,

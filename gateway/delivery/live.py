@@ -23,8 +23,7 @@ from gateway.errors import MessageRejected, RateLimited, SendError, TargetGone
 from gateway.messages import OutboundMessage, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, NotYet, dest_of
-from gateway.store.sqlite import Work
-from gateway.store.tx import Tx
+from gateway.store.tx import Tx, Work
 
 log = structlog.get_logger()
 

@@ -30,8 +30,7 @@ from gateway.events import Pulse
 from gateway.messages import OutboundMessage, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
-from gateway.store.sqlite import Database, Work
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx, Work
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -52,7 +51,7 @@ class Delivery:
 
     def __init__(
         self,
-        database: Database,
+        database: Store,
         *,
         new_key: Callable[[], str],
         max_age_s: float = 86_400,

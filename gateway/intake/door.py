@@ -39,8 +39,7 @@ from gateway.requests import Actor, Desk
 from gateway.session_store import SessionStore
 from gateway.source import SessionSource, session_key
 from gateway.store import inbox, lanes, outbox, pending
-from gateway.store.sqlite import Database
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turn_queue import TurnQueue
 from gateway.turns.wording import cannot_read
 
@@ -60,7 +59,7 @@ class Intake:
     def __init__(
         self,
         *,
-        database: Database,
+        database: Store,
         access: Access,
         sessions: SessionStore,
         commands: Commands,

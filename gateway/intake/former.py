@@ -9,7 +9,7 @@ from dataclasses import replace
 from gateway.messages import Target
 from gateway.source import SessionSource
 from gateway.store import moves
-from gateway.store.sqlite import Database
+from gateway.store.tx import Store
 
 
 class FormerIds:
@@ -18,7 +18,7 @@ class FormerIds:
     def __init__(self) -> None:
         self._former: dict[tuple[str, str, str], str] = {}
 
-    async def load(self, database: Database) -> None:
+    async def load(self, database: Store) -> None:
         """Learn the moves of earlier runs."""
         for old, new_id in await database.read(moves.moved):
             self.moved(old, new_id)

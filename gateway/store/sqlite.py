@@ -10,23 +10,22 @@ import asyncio
 import fcntl
 import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from contextvars import Context
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, ClassVar, TypeVar
 
 import aiosqlite
 import structlog
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from gateway.errors import StateInUse, StoreUnavailable
-from gateway.store.tx import Row, Tx
+from gateway.store.tx import Row, Tx, Work
 
 log = structlog.get_logger()
 T = TypeVar("T")
-Work = Callable[[Tx], T]
 
 MAX_BATCH = 256
 MAX_QUEUED = 50_000
@@ -48,6 +47,11 @@ _begin_retries = Retrying(
 
 class SqliteTx:
     """`Tx` on a sqlite3 connection; used in the connection's own thread only."""
+
+    type_words: ClassVar[Mapping[str, str]] = {
+        "int": "INTEGER",
+        "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    }
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
@@ -93,8 +97,8 @@ class _HopConnection(aiosqlite.Connection):
         return result
 
 
-class Database:
-    """The open database: `write` for transactions, `read` for queries. Made by `open_database`."""
+class SqliteStore:
+    """`Store` on one file: `write` for transactions, `read` for queries. Made by `open_database`."""
 
     def __init__(
         self, path: Path, writer: _HopConnection, readers: list[_HopConnection], lock: IO[str] | None
@@ -233,7 +237,7 @@ def _explain(error: BaseException) -> str:
     return f"the database failed: {text}"
 
 
-async def open_database(path: Path, *, readers: int = 2) -> Database:
+async def open_database(path: Path, *, readers: int = 2) -> SqliteStore:
     """Open (or create) the database file; the folder must exist. The schema is `schema.migrate`'s affair.
 
     Raises:
@@ -251,7 +255,7 @@ async def open_database(path: Path, *, readers: int = 2) -> Database:
             await connection.close()
         lock.close()
         raise StoreUnavailable(f"{path}: {_explain(error)}") from error
-    return Database(path, writer, opened[1:], lock)
+    return SqliteStore(path, writer, opened[1:], lock)
 
 
 def look(path: Path, work: Work[T]) -> T:

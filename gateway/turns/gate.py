@@ -16,9 +16,8 @@ from gateway.store import grants
 from gateway.store import requests as rows
 from gateway.store.audit import AuditLog
 from gateway.store.requests import Request
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 CHANGED = "The arguments are not those that were approved; it was not run."
 FORBIDDEN = "The configuration does not allow this tool."
@@ -29,7 +28,7 @@ FOR_ADMINS = "Only admins may use this tool; the person who asks is none."
 class Gatekeeper:
     """Makes the gate of each turn; `is_admin` is asked with the turn's requester (platform:user)."""
 
-    database: Database
+    database: Store
     policy: ApprovalPolicy
     audit: AuditLog
     is_admin: Callable[[str], bool]

@@ -12,9 +12,8 @@ from gateway.clock import Clock, to_ms
 from gateway.delivery import Delivery
 from gateway.store import messages, pending
 from gateway.store.inputs import TurnInputRow
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turns.journal import Journal
 from gateway.turns.wording import denied_because, for_model, newer
 
@@ -27,7 +26,7 @@ class Ear:
 
     claim: Claim
     journal: Journal
-    database: Database
+    database: Store
     delivery: Delivery
     clock: Clock
 

@@ -13,9 +13,8 @@ from gateway.clock import Clock, to_ms
 from gateway.errors import ParleyError
 from gateway.events import EventHub, TurnEvent
 from gateway.store import turns
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim, StoredEvent
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turns.translate import encode
 
 JOIN_S = 0.05
@@ -30,7 +29,7 @@ Made = Callable[[Tx], Events]
 class Journal:
     """See the module. One per run of a turn; every write is fenced by its claim."""
 
-    def __init__(self, database: Database, hub: EventHub, claim: Claim, clock: Clock) -> None:
+    def __init__(self, database: Store, hub: EventHub, claim: Claim, clock: Clock) -> None:
         self._db = database
         self._hub = hub
         self._claim = claim

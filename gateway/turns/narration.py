@@ -42,9 +42,8 @@ from gateway.requests import Desk, Prompt, PromptCall
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim, Ended
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
 from gateway.turns.translate import attempt_text, from_record, records_of
@@ -66,7 +65,7 @@ class Narration:
         self,
         claim: Claim,
         *,
-        database: Database,
+        database: Store,
         delivery: Delivery,
         desk: Desk,
         hub: EventHub,

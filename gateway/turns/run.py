@@ -27,9 +27,8 @@ from gateway.limits import Limits
 from gateway.requests import Desk
 from gateway.store import lanes, turns
 from gateway.store.lanes import Head
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turn_queue import Cut
 from gateway.turns.narration import Mask, Narration
 from gateway.turns.translate import records_of
@@ -69,7 +68,7 @@ class TurnRunner:
     def __init__(
         self,
         *,
-        database: Database,
+        database: Store,
         delivery: Delivery,
         desk: Desk,
         hub: EventHub,

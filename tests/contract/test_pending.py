@@ -11,9 +11,8 @@ from gateway.store import lanes, moves, outbox, pending, turns
 from gateway.store.inputs import Part, TurnInputRow
 from gateway.store.lanes import Fence, Head
 from gateway.store.outbox import Claimed, Draft, dest_of
-from gateway.store.sqlite import Database
 from gateway.store.turns import Claim
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from tests.contract.test_store import DEST, HERE, MS, session_of, store
 
 __all__ = ["store"]  # the fixture
@@ -56,9 +55,7 @@ def claim(tx: Tx, now_ms: int = MS) -> Claim | Head | None:
 
 class TestGathering:
     @pytest.mark.req("QUE-8")
-    async def test_a_turn_is_not_claimed_before_its_time_and_its_head_says_when(
-        self, store: Database
-    ) -> None:
+    async def test_a_turn_is_not_claimed_before_its_time_and_its_head_says_when(self, store: Store) -> None:
         await store.write(lambda tx: say(tx, "long", gathers="text", at_ms=MS + 1_000))
         expected = Head(lane_id=1, requester=ANN, resumed=False, not_before_ms=MS + 1_000)
         assert await store.write(claim) == expected
@@ -66,14 +63,12 @@ class TestGathering:
         assert isinstance(await store.write(lambda tx: claim(tx, MS + 1_000)), Claim)
 
     @pytest.mark.req("QUE-8", "OPS-9")
-    async def test_a_time_that_only_a_wrong_clock_can_have_set_holds_nothing_up(
-        self, store: Database
-    ) -> None:
+    async def test_a_time_that_only_a_wrong_clock_can_have_set_holds_nothing_up(self, store: Store) -> None:
         await store.write(lambda tx: say(tx, "long", gathers="text", at_ms=MS + 3_600_000))
         assert isinstance(await store.write(claim), Claim)
 
     @pytest.mark.req("QUE-8")
-    async def test_a_text_is_joined_only_by_the_next_words_of_the_same_person(self, store: Database) -> None:
+    async def test_a_text_is_joined_only_by_the_next_words_of_the_same_person(self, store: Store) -> None:
         def work(tx: Tx) -> tuple[bool, bool, bool]:
             say(tx, "long", gathers="text", at_ms=MS + 1_000)
             first = pending.gathering(tx, 1, ANN, "text")
@@ -84,7 +79,7 @@ class TestGathering:
         assert await store.write(work) == (True, False, False)
 
     @pytest.mark.req("QUE-8")
-    async def test_a_flush_lets_the_head_run(self, store: Database) -> None:
+    async def test_a_flush_lets_the_head_run(self, store: Store) -> None:
         await store.write(lambda tx: say(tx, "long", gathers="text", at_ms=MS + 1_000))
         flushed = await store.write(lambda tx: (pending.flush(tx, 1), pending.flush(tx, 1)))
         assert flushed == (Head(lane_id=1, requester=ANN, resumed=False), None)
@@ -93,7 +88,7 @@ class TestGathering:
 
 class TestChanges:
     @pytest.mark.req("ADP-7")
-    async def test_what_was_claimed_meanwhile_is_not_rewritten(self, store: Database) -> None:
+    async def test_what_was_claimed_meanwhile_is_not_rewritten(self, store: Store) -> None:
         turn_id = await store.write(lambda tx: say(tx, "plim"))
 
         def rewrite(tx: Tx) -> bool:
@@ -106,7 +101,7 @@ class TestChanges:
         assert not await store.write(rewrite)
 
     @pytest.mark.req("ADP-7")
-    async def test_a_message_is_found_by_its_place_and_id_only(self, store: Database) -> None:
+    async def test_a_message_is_found_by_its_place_and_id_only(self, store: Store) -> None:
         turn_id = await store.write(lambda tx: say(tx, "plum"))
 
         def find(target: Target, message_id: str = "m-plum") -> int | None:
@@ -126,7 +121,7 @@ class TestChanges:
         assert await store.read(work) == [turn_id, None, None, None]
 
     @pytest.mark.req("ADP-7")
-    async def test_edits_wait_for_a_turn_that_runs_the_newest_of_each_message(self, store: Database) -> None:
+    async def test_edits_wait_for_a_turn_that_runs_the_newest_of_each_message(self, store: Store) -> None:
         turn_id = await store.write(lambda tx: say(tx, "plum"))
         claimed = await store.write(claim)
         assert isinstance(claimed, Claim)
@@ -147,7 +142,7 @@ class TestChanges:
         assert await store.write(lambda tx: pending.say_newer(tx, turn_id, "a", "4")) is False
 
     @pytest.mark.req("ADP-7")
-    async def test_a_dropped_turn_frees_an_empty_lane(self, store: Database) -> None:
+    async def test_a_dropped_turn_frees_an_empty_lane(self, store: Store) -> None:
         await store.write(lambda tx: say(tx, "plum"))
 
         def work(tx: Tx) -> object:
@@ -164,7 +159,7 @@ class TestChanges:
 class TestSteering:
     @pytest.mark.req("QUE-2")
     async def test_a_running_turn_takes_over_what_is_meant_for_it_in_order_and_once(
-        self, store: Database
+        self, store: Store
     ) -> None:
         def lane(tx: Tx) -> None:
             say(tx, "first")
@@ -188,7 +183,7 @@ class TestSteering:
         assert states == ["running", "merged", "queued", "merged", "queued", "queued"]
 
     @pytest.mark.req("QUE-2")
-    async def test_a_runner_that_lost_its_lane_takes_nothing_over(self, store: Database) -> None:
+    async def test_a_runner_that_lost_its_lane_takes_nothing_over(self, store: Store) -> None:
         await store.write(lambda tx: (say(tx, "first"), say(tx, "one", steers=True)))
         await store.write(claim)
         old = Fence(lane_id=1, turn_id=1, epoch=0)
@@ -200,7 +195,7 @@ class TestSteering:
 class TestMoves:
     @pytest.mark.req("ADP-2", "DLV-6")
     async def test_rows_keep_their_order_and_edits_never_hit_the_new_chats_messages(
-        self, store: Database
+        self, store: Store
     ) -> None:
         def draft(text: str, edits: int | None = None) -> Draft:
             return Draft(target=HERE, kind="text", body=text_document(text), idem_key=text, edits=edits)

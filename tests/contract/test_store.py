@@ -20,9 +20,9 @@ from gateway.session_store import ResetPolicy, Session, SessionStore, reset
 from gateway.store import inbox, lanes, messages, outbox, pairings, requests, schema, turns
 from gateway.store.lanes import Fence, Head
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import open_database
 from gateway.store.turns import Claim, StoredEvent, TurnInputRow
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 
 HERE = Target(platform="memory", account="bot", chat_id="1")
 DEST = dest_of(HERE)
@@ -31,17 +31,17 @@ MS = int(NOW.timestamp() * 1000)
 
 
 @asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncIterator[Database]:
+async def _sqlite(folder: Path) -> AsyncIterator[Store]:
     database = await open_database(folder / "parley.db")
     yield database
     await database.close()
 
 
-ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]] = {"sqlite": _sqlite}
+ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Store]]] = {"sqlite": _sqlite}
 
 
 @pytest.fixture(params=ENGINES)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     async with ENGINES[request.param](tmp_path) as database:
         await database.write(lambda tx: schema.migrate(tx, MS))
         yield database
@@ -109,7 +109,7 @@ def events(*kinds: str, start: int = 0) -> list[StoredEvent]:
 
 class TestInbox:
     @pytest.mark.req("DLV-1")
-    async def test_a_key_is_taken_once_per_account(self, store: Database) -> None:
+    async def test_a_key_is_taken_once_per_account(self, store: Store) -> None:
         def remember(tx: Tx, account: str) -> bool:
             return inbox.remember(tx, platform="memory", account=account, key="u1", became="turn", now_ms=MS)
 
@@ -117,7 +117,7 @@ class TestInbox:
         assert taken == [True, False, True]
 
     @pytest.mark.req("DLV-1")
-    async def test_twenty_simultaneous_repeats_of_one_key_have_one_winner(self, store: Database) -> None:
+    async def test_twenty_simultaneous_repeats_of_one_key_have_one_winner(self, store: Store) -> None:
         def remember(tx: Tx) -> bool:
             return inbox.remember(tx, platform="m", account="a", key="k", became="turn", now_ms=MS)
 
@@ -125,7 +125,7 @@ class TestInbox:
         assert sorted(won) == [False] * 19 + [True]
 
     @pytest.mark.req("ACC-1")
-    async def test_a_stranger_is_to_be_told_once_per_account(self, store: Database) -> None:
+    async def test_a_stranger_is_to_be_told_once_per_account(self, store: Store) -> None:
         def tell(tx: Tx, user: str, account: str) -> bool:
             return pairings.tell_once(tx, platform="m", account=account, user_id=user, now_ms=MS)
 
@@ -138,7 +138,7 @@ class TestInbox:
 
 class TestSessions:
     @pytest.mark.req("SES-1")
-    async def test_missing_is_made_and_then_reused(self, store: Database) -> None:
+    async def test_missing_is_made_and_then_reused(self, store: Store) -> None:
         first = await store.write(session_of)
         second = await store.write(session_of)
 
@@ -146,7 +146,7 @@ class TestSessions:
         assert second == replace(first, is_new=False, lane=replace(first.lane, session_id=first.id))
 
     @pytest.mark.req("SES-1")
-    async def test_fifty_at_once_make_one_session(self, store: Database) -> None:
+    async def test_fifty_at_once_make_one_session(self, store: Store) -> None:
         made = await asyncio.gather(*(store.write(session_of) for _ in range(50)))
 
         assert {session.id for session in made} == {1}
@@ -154,7 +154,7 @@ class TestSessions:
 
     @pytest.mark.req("SES-1", "SES-2")
     @pytest.mark.parametrize("has_content", [False, True])
-    async def test_expired_is_ended_and_a_new_one_begins(self, store: Database, has_content: bool) -> None:
+    async def test_expired_is_ended_and_a_new_one_begins(self, store: Store, has_content: bool) -> None:
         await store.write(say if has_content else session_of)
         if has_content:
             await store.write(lambda tx: end(tx, claim(tx)))
@@ -168,7 +168,7 @@ class TestSessions:
 
     @pytest.mark.req("SES-2")
     @pytest.mark.parametrize("state", ["queued", "running", "waiting", "ready"])
-    async def test_none_expires_while_a_turn_is_open(self, store: Database, state: str) -> None:
+    async def test_none_expires_while_a_turn_is_open(self, store: Store, state: str) -> None:
         await store.write(say)
         if state != "queued":
             claimed = await store.write(claim)
@@ -181,7 +181,7 @@ class TestSessions:
 
     @pytest.mark.req("SES-1", "MEM-2")
     async def test_the_baseline_of_a_persons_memory_is_set_with_the_first_message_and_kept(
-        self, store: Database
+        self, store: Store
     ) -> None:
         await store.write(session_of)
         await store.write(lambda tx: session_of(tx, key="other", now=NOW + timedelta(days=9)))
@@ -190,7 +190,7 @@ class TestSessions:
         assert [tuple(row) for row in rows] == [("memory:1", MS)]
 
     @pytest.mark.req("SES-1")
-    async def test_a_turn_that_runs_over_a_reset_belongs_to_the_old_session(self, store: Database) -> None:
+    async def test_a_turn_that_runs_over_a_reset_belongs_to_the_old_session(self, store: Store) -> None:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: reset(tx, lanes.get(tx, 1), reason="reset", now_ms=MS))
@@ -205,7 +205,7 @@ class TestSessions:
 
 class TestLanes:
     @pytest.mark.req("QUE-1")
-    async def test_a_message_kicks_exactly_if_the_lane_was_not_active(self, store: Database) -> None:
+    async def test_a_message_kicks_exactly_if_the_lane_was_not_active(self, store: Store) -> None:
         heads = [(await store.write(say))[1] for _ in range(3)]
         assert heads == [Head(lane_id=1, requester="memory:1", resumed=False), None, None]
 
@@ -216,7 +216,7 @@ class TestLanes:
 
     @pytest.mark.req("QUE-1")
     async def test_of_many_messages_at_once_to_a_new_lane_one_kicks_and_all_have_their_place(
-        self, store: Database
+        self, store: Store
     ) -> None:
         said = await asyncio.gather(*(store.write(say) for _ in range(30)))
 
@@ -227,7 +227,7 @@ class TestLanes:
         assert seqs == list(range(1, 31))
 
     @pytest.mark.req("QUE-1")
-    async def test_only_the_head_runs_and_the_end_names_the_next(self, store: Database) -> None:
+    async def test_only_the_head_runs_and_the_end_names_the_next(self, store: Store) -> None:
         ids = [(await store.write(say))[0] for _ in range(2)]
         first = await store.write(claim)
         assert first.turn_id == ids[0]
@@ -240,7 +240,7 @@ class TestLanes:
         assert not await store.read(is_active)
 
     @pytest.mark.req("QUE-1", "QUE-5")
-    async def test_behind_a_waiting_head_nothing_runs_and_nothing_kicks(self, store: Database) -> None:
+    async def test_behind_a_waiting_head_nothing_runs_and_nothing_kicks(self, store: Store) -> None:
         await store.write(say)
         await store.write(lambda tx: ask(tx, claim(tx)))
         _, head = await store.write(say)
@@ -252,7 +252,7 @@ class TestLanes:
 
     @pytest.mark.req("QUE-1")
     async def test_a_lane_whose_queued_turns_are_dropped_rests_and_is_kicked_by_the_next(
-        self, store: Database
+        self, store: Store
     ) -> None:
         await store.write(say)
         await store.write(say)
@@ -262,7 +262,7 @@ class TestLanes:
         assert (await store.write(say))[1] is not None
 
     @pytest.mark.req("QUE-1")
-    async def test_dropping_what_waits_leaves_what_runs(self, store: Database) -> None:
+    async def test_dropping_what_waits_leaves_what_runs(self, store: Store) -> None:
         await store.write(say)
         await store.write(say)
         claimed = await store.write(claim)
@@ -272,7 +272,7 @@ class TestLanes:
         assert await store.write(lambda tx: end(tx, claimed)) is None
 
     @pytest.mark.req("QUE-1", "EVT-3")
-    async def test_a_start_finds_every_head_that_may_run_oldest_first(self, store: Database) -> None:
+    async def test_a_start_finds_every_head_that_may_run_oldest_first(self, store: Store) -> None:
         for key in ("queued", "running", "waiting", "ready", "done", "empty"):
             await store.write(lambda tx, k=key: say(tx, key=k) if k != "empty" else session_of(tx, k))
         await store.write(lambda tx: say(tx, key="queued"))
@@ -289,7 +289,7 @@ class TestLanes:
 
     @pytest.mark.req("QUE-7")
     async def test_who_was_told_that_a_lane_is_full_is_forgotten_with_the_next_turn(
-        self, store: Database
+        self, store: Store
     ) -> None:
         await store.write(session_of)
         for person in ("memory:2", "memory:1", "memory:2"):
@@ -303,7 +303,7 @@ class TestLanes:
 class TestTurns:
     @pytest.mark.req("EVT-3", "QUE-1")
     @pytest.mark.parametrize("write", ["events", "park", "hand_back", "end"])
-    async def test_a_stale_runner_writes_nothing(self, store: Database, write: str) -> None:
+    async def test_a_stale_runner_writes_nothing(self, store: Store, write: str) -> None:
         await store.write(say)
         stale = await store.write(claim)
         fresh = await store.write(claim)
@@ -324,7 +324,7 @@ class TestTurns:
         assert await store.read(lambda tx: requests.pending_of_turn(tx, stale.turn_id)) == []
 
     @pytest.mark.req("EVT-1", "EVT-2")
-    async def test_events_are_read_from_any_number_on_in_order(self, store: Database) -> None:
+    async def test_events_are_read_from_any_number_on_in_order(self, store: Store) -> None:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: turns.append_events(tx, claimed.fence, events("meta", "text"), MS))
@@ -338,7 +338,7 @@ class TestTurns:
             ]
 
     @pytest.mark.req("EVT-1")
-    async def test_a_number_is_given_once(self, store: Database) -> None:
+    async def test_a_number_is_given_once(self, store: Store) -> None:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: turns.append_events(tx, claimed.fence, events("text"), MS))
@@ -347,7 +347,7 @@ class TestTurns:
             await store.write(lambda tx: turns.append_events(tx, claimed.fence, events("text"), MS))
 
     @pytest.mark.req("EVT-3")
-    async def test_attempts_count_what_was_begun_and_only_without_progress(self, store: Database) -> None:
+    async def test_attempts_count_what_was_begun_and_only_without_progress(self, store: Store) -> None:
         await store.write(say)
         attempts: list[int] = []
 
@@ -374,7 +374,7 @@ class TestTurns:
 
     @pytest.mark.req("OPS-4")
     async def test_a_turn_handed_back_is_resumed_as_its_first_attempt_with_the_time_it_ran(
-        self, store: Database
+        self, store: Store
     ) -> None:
         await store.write(say)
         claimed = await store.write(claim)
@@ -385,7 +385,7 @@ class TestTurns:
 
     @pytest.mark.req("OPS-4")
     @pytest.mark.parametrize("last", ["end", "park"])
-    async def test_what_has_ended_or_waits_is_not_handed_back(self, store: Database, last: str) -> None:
+    async def test_what_has_ended_or_waits_is_not_handed_back(self, store: Store, last: str) -> None:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: end(tx, claimed) if last == "end" else ask(tx, claimed))
@@ -394,7 +394,7 @@ class TestTurns:
 
     @pytest.mark.req("AGT-9")
     async def test_a_stop_is_kept_until_the_turn_is_run_again_and_the_first_reason_stays(
-        self, store: Database
+        self, store: Store
     ) -> None:
         turn_id, _ = await store.write(say)
         claimed = await store.write(claim)
@@ -405,7 +405,7 @@ class TestTurns:
         assert (woken, again) == (Head(lane_id=1, requester="memory:1", resumed=True), None)
         assert (await store.write(claim)).stop == "stop"
 
-    async def test_a_turn_set_aside_frees_its_lane_for_the_next(self, store: Database) -> None:
+    async def test_a_turn_set_aside_frees_its_lane_for_the_next(self, store: Store) -> None:
         first, _ = await store.write(say)
         await store.write(say)
         await store.write(claim)
@@ -414,7 +414,7 @@ class TestTurns:
         assert (found, head) == (first, Head(lane_id=1, requester="memory:1", resumed=False))
 
     @pytest.mark.req("SES-4")
-    async def test_history_is_kept_per_session_and_agent_in_order(self, store: Database) -> None:
+    async def test_history_is_kept_per_session_and_agent_in_order(self, store: Store) -> None:
         for text in ("a", "b"):
             await store.write(say)
             claimed = await store.write(claim)
@@ -427,7 +427,7 @@ class TestTurns:
         assert (await store.write(claim)).history == ("a1", "a2", "b1", "b2")
 
     @pytest.mark.req("SES-4")
-    async def test_a_transcript_ties_each_answer_to_its_question(self, store: Database) -> None:
+    async def test_a_transcript_ties_each_answer_to_its_question(self, store: Store) -> None:
         await store.write(session_of)
 
         def add(tx: Tx, role: Any, turn_id: int) -> int:
@@ -452,7 +452,7 @@ class TestTurns:
 
 class TestRequests:
     @pytest.mark.req("APR-4")
-    async def test_the_first_of_many_answers_wins_and_wakes_the_turn_once(self, store: Database) -> None:
+    async def test_the_first_of_many_answers_wins_and_wakes_the_turn_once(self, store: Store) -> None:
         await store.write(say)
         request_id = await store.write(lambda tx: ask(tx, claim(tx)))
 
@@ -470,7 +470,7 @@ class TestRequests:
         assert (settled.state, settled.decided_by, settled.decided_at) == ("denied", "A", MS)
 
     @pytest.mark.req("APR-4")
-    async def test_a_button_leads_to_its_request_and_choice(self, store: Database) -> None:
+    async def test_a_button_leads_to_its_request_and_choice(self, store: Store) -> None:
         await store.write(say)
         request_id = await store.write(lambda tx: ask(tx, claim(tx)))
         for token, choice in (("t1", "once"), ("t2", "deny")):
@@ -485,7 +485,7 @@ class TestRequests:
         assert found == [(request, "once"), (request, "deny"), None]
 
     @pytest.mark.req("APR-7")
-    async def test_what_is_due_is_pending_and_past_its_time(self, store: Database) -> None:
+    async def test_what_is_due_is_pending_and_past_its_time(self, store: Store) -> None:
         await store.write(say)
         await store.write(lambda tx: ask(tx, claim(tx), expires_at=MS + 100))
 
@@ -496,7 +496,7 @@ class TestRequests:
         assert await store.read(lambda tx: requests.pending_in(tx, 1)) is None
 
     @pytest.mark.req("APR-6")
-    async def test_one_call_is_asked_about_once_and_its_newest_request_counts(self, store: Database) -> None:
+    async def test_one_call_is_asked_about_once_and_its_newest_request_counts(self, store: Store) -> None:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: ask(tx, claimed, "0.0"))
@@ -513,21 +513,21 @@ def draft(text: str = "x", **changes: Any) -> Draft:
     return Draft(**{"target": HERE, "kind": "text", "body": text_document(text), "idem_key": text, **changes})
 
 
-async def post(store: Database, *drafts: Draft) -> list[int | None]:
+async def post(store: Store, *drafts: Draft) -> list[int | None]:
     return [await store.write(lambda tx, d=each: outbox.add(tx, d, MS)) for each in drafts]
 
 
-async def take(store: Database, dest: str = DEST, now_ms: int = MS, **bounds: Any) -> Claimed | NotYet | None:
+async def take(store: Store, dest: str = DEST, now_ms: int = MS, **bounds: Any) -> Claimed | NotYet | None:
     return await store.write(lambda tx: outbox.claim(tx, dest, now_ms, **bounds))
 
 
-async def settle(store: Database, row_id: int, state: Any = "sent", message_id: str | None = "m") -> None:
+async def settle(store: Store, row_id: int, state: Any = "sent", message_id: str | None = "m") -> None:
     await store.write(
         lambda tx: outbox.settle(tx, row_id, state=state, platform_msg_id=message_id, now_ms=MS)
     )
 
 
-async def states(store: Database) -> list[tuple[str, str | None]]:
+async def states(store: Store) -> list[tuple[str, str | None]]:
     rows = await store.read(lambda tx: tx.rows("SELECT state, error FROM outbox ORDER BY id"))
     return [(row["state"], row["error"]) for row in rows]
 
@@ -535,7 +535,7 @@ async def states(store: Database) -> list[tuple[str, str | None]]:
 class TestOutbox:
     @pytest.mark.req("DLV-6")
     async def test_rows_of_a_destination_are_taken_in_order_and_marked_before_they_are_sent(
-        self, store: Database
+        self, store: Store
     ) -> None:
         message = draft(
             "a", buttons=((Button(label="L", token="t", style="good"),),), reply_to="7", turn_id=1
@@ -550,7 +550,7 @@ class TestOutbox:
         assert [state for state, _ in await states(store)] == ["sending", "queued"]
 
     @pytest.mark.req("DLV-6")
-    async def test_a_part_of_a_turn_is_queued_once(self, store: Database) -> None:
+    async def test_a_part_of_a_turn_is_queued_once(self, store: Store) -> None:
         ids = await post(
             store,
             draft("a", turn_id=1, part="r0.0"),
@@ -560,7 +560,7 @@ class TestOutbox:
         assert [row is not None for row in ids] == [True, False, True]
 
     @pytest.mark.req("DLV-6")
-    async def test_a_row_to_be_tried_again_holds_up_those_after_it(self, store: Database) -> None:
+    async def test_a_row_to_be_tried_again_holds_up_those_after_it(self, store: Store) -> None:
         await post(store, draft("a"), draft("b"))
         await take(store)
         await store.write(lambda tx: outbox.retry(tx, 1, at_ms=MS + 500, error="busy"))
@@ -571,7 +571,7 @@ class TestOutbox:
         assert (again.id, again.attempts, again.message.idem_key) == (1, 2, "a")
 
     @pytest.mark.req("DLV-6")
-    async def test_a_pause_and_a_gone_mark_concern_one_destination(self, store: Database) -> None:
+    async def test_a_pause_and_a_gone_mark_concern_one_destination(self, store: Store) -> None:
         there = Target(platform="memory", account="bot", chat_id="1", thread_id="9")
         await post(store, draft("a"), draft("b", target=there))
         await store.write(lambda tx: outbox.pause(tx, DEST, MS, MS + 500))
@@ -585,14 +585,14 @@ class TestOutbox:
         assert isinstance(await take(store, dest_of(there)), Claimed)
 
     @pytest.mark.req("DLV-6")
-    async def test_what_waited_too_long_is_a_dead_letter(self, store: Database) -> None:
+    async def test_what_waited_too_long_is_a_dead_letter(self, store: Store) -> None:
         await post(store, draft("a"))
 
         assert await take(store, now_ms=MS + 3_600_001, max_age_ms=3_600_000) is None
         assert await states(store) == [("failed", "too old: it waited longer than 1 hours")]
 
     @pytest.mark.req("DLV-5")
-    async def test_a_newer_edit_replaces_an_unsent_older_one(self, store: Database) -> None:
+    async def test_a_newer_edit_replaces_an_unsent_older_one(self, store: Store) -> None:
         await post(store, draft("card", kind="card"))
         await take(store)
         await settle(store, 1, message_id="77")
@@ -606,7 +606,7 @@ class TestOutbox:
     @pytest.mark.req("DLV-5")
     @pytest.mark.parametrize("fate", ["failed", "unknown"])
     async def test_edits_of_what_never_certainly_arrived_are_dropped_however_many(
-        self, store: Database, fate: Any
+        self, store: Store, fate: Any
     ) -> None:
         def prepare(tx: Tx) -> None:
             for number in range(1, 1_201):
@@ -623,7 +623,7 @@ class TestOutbox:
         assert taken.message.idem_key == "last"
 
     @pytest.mark.req("DLV-7")
-    async def test_what_a_dead_process_was_sending_is_found(self, store: Database) -> None:
+    async def test_what_a_dead_process_was_sending_is_found(self, store: Store) -> None:
         await post(store, draft("a", turn_id=4), draft("b"))
         await take(store)
 
@@ -633,7 +633,7 @@ class TestOutbox:
 
     @pytest.mark.req("DLV-7")
     async def test_unknown_rows_are_listed_until_they_are_shown_again_and_never_hold_up_others(
-        self, store: Database
+        self, store: Store
     ) -> None:
         await post(store, draft("a"), draft("b"))
         await take(store)
@@ -646,7 +646,7 @@ class TestOutbox:
         assert await store.read(lambda tx: outbox.unknown(tx, DEST)) == []
 
     @pytest.mark.req("DLV-4")
-    async def test_a_row_without_its_markup_keeps_all_else(self, store: Database) -> None:
+    async def test_a_row_without_its_markup_keeps_all_else(self, store: Store) -> None:
         await post(store, draft("a", reply_to="7"))
         await take(store)
         await store.write(lambda tx: outbox.strip_markup(tx, 1))
@@ -657,7 +657,7 @@ class TestOutbox:
 
     @pytest.mark.req("OPS-6")
     @pytest.mark.parametrize("damage", ["", "{", "[]", '{"body": 5}'])
-    async def test_a_damaged_row_fails_alone(self, store: Database, damage: str) -> None:
+    async def test_a_damaged_row_fails_alone(self, store: Store, damage: str) -> None:
         await post(store, draft("a"), draft("b"))
         await store.write(lambda tx: tx.run("UPDATE outbox SET payload = :p WHERE id = 1", p=damage))
         taken = await take(store)
@@ -680,14 +680,14 @@ class TestOutbox:
 
 class TestSchema:
     @pytest.mark.req("OPS-6")
-    async def test_migrating_again_changes_nothing(self, store: Database) -> None:
+    async def test_migrating_again_changes_nothing(self, store: Store) -> None:
         version = await store.write(lambda tx: schema.migrate(tx, MS + 1))
         rows = await store.read(lambda tx: tx.rows("SELECT version, applied_at FROM schema_version"))
 
         assert [tuple(row) for row in rows] == [(number, MS) for number in range(1, version + 1)]
 
     @pytest.mark.req("OPS-6")
-    async def test_a_newer_releases_database_is_refused(self, store: Database) -> None:
+    async def test_a_newer_releases_database_is_refused(self, store: Store) -> None:
         await store.write(
             lambda tx: tx.run("INSERT INTO schema_version (version, applied_at) VALUES (999, 0)")
         )

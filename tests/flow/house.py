@@ -34,7 +34,7 @@ from gateway.messages import (
 from gateway.source import SessionSource
 from gateway.store import lanes, schema
 from gateway.store.outbox import dest_of
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import SqliteStore, open_database
 from gateway.store.tx import Row
 from tests.flow.scripted import Gate, ScriptedModel
 
@@ -218,7 +218,7 @@ class House:
     platform: Platform
     settings: dict[str, Any]
     others: Sequence[Adapter] = ()
-    _database: Database | None = None
+    _database: SqliteStore | None = None
     _daemon: Daemon | None = None
     _running: "asyncio.Task[int] | None" = field(default=None)
 
@@ -228,7 +228,7 @@ class House:
         return self._daemon
 
     @property
-    def database(self) -> Database:
+    def database(self) -> SqliteStore:
         assert self._database is not None
         return self._database
 

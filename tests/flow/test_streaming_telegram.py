@@ -13,7 +13,7 @@ from adapters.telegram.settings import TelegramSettings
 from gateway.config import load_config
 from gateway.daemon.life import Daemon, Plan
 from gateway.store import outbox, schema
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import SqliteStore, open_database
 from tests.flow import scripted
 from tests.flow.house import WAIT_S, Clock
 from tests.flow.scripted import Gate, ScriptedModel
@@ -31,7 +31,7 @@ class Scene:
 
     sim: TelegramSimulator
     model: ScriptedModel
-    database: Database
+    database: SqliteStore
     daemon: Daemon
     clock: Clock
     ada: User

@@ -14,7 +14,7 @@ from gateway.audit import AuditRow, Fault, Head, verify
 from gateway.store import audit as store
 from gateway.store import schema
 from gateway.store.audit import AuditLog
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import SqliteStore, open_database
 
 pytestmark = pytest.mark.req("APR-8")
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -131,18 +131,18 @@ def test_an_older_copy_of_the_whole_log_is_found_with_a_head_noted_elsewhere() -
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
+async def database(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     opened = await open_database(tmp_path / "parley.db")
     await opened.write(lambda tx: schema.migrate(tx, 0))
     yield opened
     await opened.close()
 
 
-async def faults(database: Database, key: str | None = None) -> list[Fault]:
+async def faults(database: SqliteStore, key: str | None = None) -> list[Fault]:
     return await database.read(lambda tx: verify(store.rows(tx), store.head_of(tx), key=key))
 
 
-async def test_what_is_rolled_back_leaves_no_row_and_no_gap(database: Database) -> None:
+async def test_what_is_rolled_back_leaves_no_row_and_no_gap(database: SqliteStore) -> None:
     log = AuditLog(clock=lambda: NOW)
 
     def fails(tx: store.Tx) -> None:
@@ -159,7 +159,7 @@ async def test_what_is_rolled_back_leaves_no_row_and_no_gap(database: Database) 
 
 
 async def test_the_stored_chain_holds_over_pages_and_misses_a_cut_tail(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "PAGE", 3)
     log = AuditLog(key="k", clock=lambda: NOW)
@@ -174,7 +174,7 @@ async def test_the_stored_chain_holds_over_pages_and_misses_a_cut_tail(
     assert await faults(database, "k") == [Fault(seq=6, what="the newest rows are missing")]
 
 
-async def test_details_are_masked_and_a_line_holds_the_whole_row(database: Database) -> None:
+async def test_details_are_masked_and_a_line_holds_the_whole_row(database: SqliteStore) -> None:
     log = AuditLog(mask=lambda detail: dict.fromkeys(detail, "***"), new_salt=lambda: "s", clock=lambda: NOW)
     await database.write(lambda tx: log.write(tx, actor="m:1", action="a", target="t", password="x"))
 
@@ -187,7 +187,7 @@ async def test_details_are_masked_and_a_line_holds_the_whole_row(database: Datab
 
 
 @pytest.mark.req("SES-5")
-async def test_a_blanked_row_holds_only_if_an_erasure_names_it(database: Database) -> None:
+async def test_a_blanked_row_holds_only_if_an_erasure_names_it(database: SqliteStore) -> None:
     log = AuditLog(clock=lambda: NOW)
     await database.write(lambda tx: log.write(tx, actor="m:1", action="a", target="t"))
     await database.write(lambda tx: log.write(tx, actor="m:2", action="a", target="t", about="m:1"))
@@ -203,7 +203,7 @@ async def test_a_blanked_row_holds_only_if_an_erasure_names_it(database: Databas
     assert await database.read(lambda tx: store.naming(tx, "m:1")) == []
 
 
-async def test_a_key_set_later_signs_from_then_on(database: Database) -> None:
+async def test_a_key_set_later_signs_from_then_on(database: SqliteStore) -> None:
     await database.write(
         lambda tx: AuditLog(clock=lambda: NOW).write(tx, actor="m:1", action="a", target="t")
     )

@@ -33,7 +33,7 @@ from gateway.store import requests as rows
 from gateway.store import schema, turns
 from gateway.store.audit import AuditLog
 from gateway.store.inputs import TurnInputRow
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import SqliteStore, open_database
 from gateway.store.tx import Tx
 from gateway.turns.gate import Gatekeeper, TurnGate
 
@@ -87,7 +87,7 @@ class DeskMachine(RuleBasedStateMachine):
         return self.do(write())
 
     async def _start(self) -> None:
-        self.database: Database = await open_database(self.folder / "parley.db")
+        self.database: SqliteStore = await open_database(self.folder / "parley.db")
         await self.database.write(lambda tx: schema.migrate(tx, 0))
         self.audit = AuditLog(clock=lambda: self.now)
         delivery = Delivery(

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from gateway.errors import StateInUse, StoreUnavailable
 from gateway.store import sqlite
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import SqliteStore, open_database
 from gateway.store.tx import Tx
 
 SET = "INSERT INTO notes (text) VALUES (:text)"
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
+async def database(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     opened = await open_database(tmp_path / "parley.db")
     await opened.write(lambda tx: tx.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)"))
     yield opened
@@ -43,7 +43,7 @@ def broken(text: str, error: Exception) -> Callable[[Tx], None]:
     return work
 
 
-async def notes(database: Database) -> list[str]:
+async def notes(database: SqliteStore) -> list[str]:
     return [
         row["text"] for row in await database.read(lambda tx: tx.rows("SELECT text FROM notes ORDER BY id"))
     ]
@@ -52,7 +52,7 @@ async def notes(database: Database) -> list[str]:
 class Held:
     """Keeps the writer's thread busy, so that what is written meanwhile becomes one batch."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteStore) -> None:
         self._go = threading.Event()
         self._busy = threading.Event()
         self._done = database.write(self._wait)
@@ -70,7 +70,7 @@ class Held:
 
 
 @pytest.mark.req("OPS-6")
-async def test_writes_are_done_in_the_order_they_were_asked_for(database: Database) -> None:
+async def test_writes_are_done_in_the_order_they_were_asked_for(database: SqliteStore) -> None:
     await asyncio.gather(*(database.write(add(str(number))) for number in range(1_000)))
 
     assert await notes(database) == [str(number) for number in range(1_000)]
@@ -78,7 +78,7 @@ async def test_writes_are_done_in_the_order_they_were_asked_for(database: Databa
 
 @pytest.mark.req("OPS-6")
 async def test_what_queues_during_a_commit_is_one_batch(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
     run = sqlite._run_batch
@@ -98,7 +98,7 @@ async def test_what_queues_during_a_commit_is_one_batch(
 
 
 @pytest.mark.req("OPS-6")
-async def test_one_that_fails_takes_back_only_itself(database: Database) -> None:
+async def test_one_that_fails_takes_back_only_itself(database: SqliteStore) -> None:
     held = Held(database)
     await held.busy()
     results = [
@@ -139,7 +139,7 @@ def test_of_any_batch_exactly_the_good_ones_stand_in_order(fates: list[bool]) ->
 
 
 @pytest.mark.req("OPS-6")
-async def test_a_waiter_that_is_cancelled_does_not_take_its_write_back(database: Database) -> None:
+async def test_a_waiter_that_is_cancelled_does_not_take_its_write_back(database: SqliteStore) -> None:
     held = Held(database)
     await held.busy()
 
@@ -157,7 +157,7 @@ async def test_a_waiter_that_is_cancelled_does_not_take_its_write_back(database:
 
 
 @pytest.mark.req("OPS-6")
-async def test_a_callback_comes_after_the_commit_and_only_then(database: Database) -> None:
+async def test_a_callback_comes_after_the_commit_and_only_then(database: SqliteStore) -> None:
     seen: list[tuple[str, list[str]]] = []
     reader = sqlite3.connect(Path(await _path(database)))
 
@@ -178,14 +178,14 @@ async def test_a_callback_comes_after_the_commit_and_only_then(database: Databas
     assert seen == [("good", ["good"])]
 
 
-async def _path(database: Database) -> str:
+async def _path(database: SqliteStore) -> str:
     row = await database.read(lambda tx: tx.row("PRAGMA database_list"))
     assert row is not None
     return str(row["file"])
 
 
 @pytest.mark.req("OPS-6")
-async def test_a_callback_that_fails_holds_up_nobody(database: Database) -> None:
+async def test_a_callback_that_fails_holds_up_nobody(database: SqliteStore) -> None:
     def work(tx: Tx) -> None:
         tx.after_commit(lambda: int("no number"))
         tx.run(SET, text="a")
@@ -196,7 +196,9 @@ async def test_a_callback_that_fails_holds_up_nobody(database: Database) -> None
 
 
 @pytest.mark.req("OPS-6")
-async def test_a_transaction_that_sqlite_took_back_as_a_whole_fails_for_all_in_it(database: Database) -> None:
+async def test_a_transaction_that_sqlite_took_back_as_a_whole_fails_for_all_in_it(
+    database: SqliteStore,
+) -> None:
     """As on a full disk; `work` raises an error of its own on top."""
 
     def lose(tx: Tx) -> None:
@@ -217,7 +219,7 @@ async def test_a_transaction_that_sqlite_took_back_as_a_whole_fails_for_all_in_i
 
 @pytest.mark.req("OPS-6")
 async def test_too_many_waiting_writes_are_refused_at_once(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "MAX_QUEUED", 2)
     held = Held(database)
@@ -232,7 +234,7 @@ async def test_too_many_waiting_writes_are_refused_at_once(
 
 
 @pytest.mark.req("OPS-6", "OPS-9")
-async def test_a_disk_that_is_full_says_so_loses_nothing_and_works_again(database: Database) -> None:
+async def test_a_disk_that_is_full_says_so_loses_nothing_and_works_again(database: SqliteStore) -> None:
     """C125b: SQLite's own page limit stands in for the disk."""
     await database.write(add("before"))
     await database.write(lambda tx: tx.run("PRAGMA max_page_count = 8"))
@@ -248,7 +250,7 @@ async def test_a_disk_that_is_full_says_so_loses_nothing_and_works_again(databas
 
 
 @pytest.mark.req("OPS-6")
-async def test_a_lock_that_another_process_holds_for_a_while_is_waited_for(database: Database) -> None:
+async def test_a_lock_that_another_process_holds_for_a_while_is_waited_for(database: SqliteStore) -> None:
     await database.write(lambda tx: tx.rows("PRAGMA busy_timeout = 0"))
     other = sqlite3.connect(await _path(database), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -264,7 +266,7 @@ async def test_a_lock_that_another_process_holds_for_a_while_is_waited_for(datab
 
 @pytest.mark.req("OPS-6")
 async def test_a_lock_held_too_long_is_said_to_be_so(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
@@ -279,7 +281,7 @@ async def test_a_lock_held_too_long_is_said_to_be_so(
 
 
 @pytest.mark.req("OPS-5", "OPS-6")
-async def test_a_second_process_is_refused_while_the_first_lives(database: Database) -> None:
+async def test_a_second_process_is_refused_while_the_first_lives(database: SqliteStore) -> None:
     folder = Path(await _path(database)).parent
     code = (
         "import asyncio, sys; from pathlib import Path\n"
@@ -299,7 +301,7 @@ async def test_a_second_process_is_refused_while_the_first_lives(database: Datab
 
 
 @pytest.mark.req("OPS-6")
-async def test_after_closing_the_next_may_open_and_finds_all(database: Database) -> None:
+async def test_after_closing_the_next_may_open_and_finds_all(database: SqliteStore) -> None:
     path = Path(await _path(database))
     last = database.write(add("last"))
     await database.close()
@@ -313,7 +315,7 @@ async def test_after_closing_the_next_may_open_and_finds_all(database: Database)
 
 
 @pytest.mark.req("OPS-6")
-async def test_it_is_durable_and_reads_beside_the_writer(database: Database) -> None:
+async def test_it_is_durable_and_reads_beside_the_writer(database: SqliteStore) -> None:
     def pragmas(tx: Tx) -> list[Any]:
         return [tx.row(f"PRAGMA {name}")[0] for name in ("journal_mode", "synchronous")]  # type: ignore[index]
 

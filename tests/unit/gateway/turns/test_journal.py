@@ -14,16 +14,16 @@ from gateway.events import EventHub
 from gateway.messages import Target
 from gateway.session_store import ResetPolicy, SessionStore
 from gateway.store import schema, turns
-from gateway.store.sqlite import Database, open_database
+from gateway.store.sqlite import open_database
 from gateway.store.turns import Claim, TurnInputRow
-from gateway.store.tx import Tx
+from gateway.store.tx import Store, Tx
 from gateway.turns.journal import JOIN_CHARS, Journal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
+async def database(tmp_path: Path) -> AsyncIterator[Store]:
     opened = await open_database(tmp_path / "parley.db")
     await opened.write(lambda tx: schema.migrate(tx, 0))
     await opened.write(_say)
@@ -49,24 +49,24 @@ def _say(tx: Tx) -> None:
     )
 
 
-async def claimed(database: Database) -> Claim:
+async def claimed(database: Store) -> Claim:
     claim = await database.write(lambda tx: turns.claim(tx, 1, "node", 0))
     assert claim is not None
     return claim
 
 
-async def journal_of(database: Database, hub: EventHub | None = None) -> Journal:
+async def journal_of(database: Store, hub: EventHub | None = None) -> Journal:
     return Journal(database, hub or EventHub(), await claimed(database), lambda: NOW)
 
 
-async def stored(database: Database) -> list[tuple[int, str, Any]]:
+async def stored(database: Store) -> list[tuple[int, str, Any]]:
     events = await database.read(lambda tx: turns.events_of(tx, 1))
     return [(event.idx, event.kind, json.loads(event.payload)) for event in events]
 
 
 @pytest.mark.req("EVT-1")
 async def test_neighbouring_deltas_of_one_kind_are_joined_and_all_else_keeps_its_place(
-    database: Database,
+    database: Store,
 ) -> None:
     journal = await journal_of(database)
     for kind, text in (("thinking", "a"), ("thinking", "b"), ("text", "c"), ("text", "d")):
@@ -84,7 +84,7 @@ async def test_neighbouring_deltas_of_one_kind_are_joined_and_all_else_keeps_its
 
 
 @pytest.mark.req("EVT-1")
-async def test_a_delta_is_stored_by_itself_once_enough_has_come_together(database: Database) -> None:
+async def test_a_delta_is_stored_by_itself_once_enough_has_come_together(database: Store) -> None:
     hub = EventHub()
     journal = await journal_of(database, hub)
     async with hub.watch(1) as events:
@@ -98,7 +98,7 @@ async def test_a_delta_is_stored_by_itself_once_enough_has_come_together(databas
 
 
 @pytest.mark.req("EVT-1", "EVT-6")
-async def test_watchers_hear_of_events_only_once_they_are_stored(database: Database) -> None:
+async def test_watchers_hear_of_events_only_once_they_are_stored(database: Store) -> None:
     hub = EventHub()
     journal = await journal_of(database, hub)
     async with hub.watch(1) as events:
@@ -117,7 +117,7 @@ def _refuse(_tx: Tx) -> None:
 
 
 @pytest.mark.req("EVT-1")
-async def test_a_write_that_fails_leaves_no_gap(database: Database) -> None:
+async def test_a_write_that_fails_leaves_no_gap(database: Store) -> None:
     journal = await journal_of(database)
     journal.soon("meta", {})
     await journal.commit()
@@ -132,7 +132,7 @@ async def test_a_write_that_fails_leaves_no_gap(database: Database) -> None:
 
 @pytest.mark.req("EVT-1")
 async def test_a_write_nobody_waited_for_that_fails_is_raised_once_and_the_last_words_get_through(
-    database: Database,
+    database: Store,
 ) -> None:
     journal = await journal_of(database)
     journal.soon("text", {"text": "\ud800" + "x" * JOIN_CHARS})  # no database can hold half a character
@@ -147,7 +147,7 @@ async def test_a_write_nobody_waited_for_that_fails_is_raised_once_and_the_last_
 
 
 @pytest.mark.req("EVT-3")
-async def test_who_lost_the_lane_writes_nothing_and_is_told(database: Database) -> None:
+async def test_who_lost_the_lane_writes_nothing_and_is_told(database: Store) -> None:
     journal = await journal_of(database)
     await claimed(database)
     journal.soon("text", {"text": "late"})
@@ -159,7 +159,7 @@ async def test_who_lost_the_lane_writes_nothing_and_is_told(database: Database) 
 
 @pytest.mark.req("EVT-1")
 async def test_a_retraction_reaches_back_to_the_start_of_the_attempt_also_in_a_later_run(
-    database: Database,
+    database: Store,
 ) -> None:
     journal = await journal_of(database)
     journal.soon("meta", {})
@@ -179,7 +179,7 @@ async def test_a_retraction_reaches_back_to_the_start_of_the_attempt_also_in_a_l
 
 
 @pytest.mark.req("EVT-1")
-async def test_after_closing_nothing_more_is_written(database: Database) -> None:
+async def test_after_closing_nothing_more_is_written(database: Store) -> None:
     journal = await journal_of(database)
     journal.soon("text", {"text": "late"})
     timer = journal._timer
