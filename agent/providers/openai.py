@@ -12,6 +12,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from agent.provider import Provider
 from agent.providers.library import LibraryProvider
+from agent.providers.openai_client import OpenAIClient
 from agent.settings import ModelProfile
 
 _OPENAI = "https://api.openai.com/v1"
@@ -24,7 +25,7 @@ def open_provider(profile: ModelProfile, *, demo_delay_s: float, stack: AsyncExi
     timeout = httpx2.Timeout(profile.first_event_timeout_s, connect=_CONNECT_S)
     # aiohttp costs less CPU than httpx; it is there with the Discord and Slack extras.
     http_client = DefaultAioHttpClient if find_spec("aiohttp") else DefaultAsyncHttpxClient
-    client = AsyncOpenAI(
+    client = OpenAIClient(
         api_key=profile.api_key or _NO_KEY,
         base_url=profile.base_url or _OPENAI,
         max_retries=0,  # retries are the chat's: it has to take back what was streamed
