@@ -30,7 +30,7 @@ class _Completions(AsyncCompletions):
         Chat completions rename nothing. Measured with 20 messages: that search was a fifth of a whole turn's CPU,
         and it grows with the conversation. `extra_body` is laid over the body after the search.
         """
-        ready = {name: params[name] for name in ("messages", "tools") if name in params}
-        return await super().create(
-            **params | {name: () for name in ready}, extra_body={**(extra_body or {}), **ready}
-        )
+        body: dict[str, object] = dict(extra_body or {})
+        for name in {"messages", "tools"} & params.keys():
+            body[name], params[name] = params[name], ()
+        return await super().create(**params, extra_body=body)
