@@ -14,8 +14,8 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
 from gateway.messages import InboundMessage, Target
 from gateway.pause import Pause
-from gateway.requests import Actor, Desk, Prompt
-from gateway.requests.cards import one_line
+from gateway.requests import Actor, Desk
+from gateway.requests.faces import face_of
 from gateway.requests.granting import granted_words
 from gateway.session_store import SessionStore
 from gateway.store import grants, outbox, restarts, turns
@@ -228,7 +228,7 @@ class Commands:
             lines.insert(0, "I am paused by an admin: nothing starts.")
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
         if request is not None:
-            lines.append(f"Waits for an answer: {one_line(Prompt.from_json(request.prompt))}")
+            lines.append(f"Waits for an answer: {face_of(request.kind, request.prompt).one_line()}")
         lost = len(outbox.unknown(tx, dest_of(order.target)))
         if lost:
             lines.append(f"{_messages(lost)} of mine may not have arrived; /again shows them.")

@@ -17,8 +17,7 @@ from gateway.cli.loading import ConfigFile, load, say
 from gateway.cli.tables import age, show_table, size
 from gateway.control import SOCKET, NoDaemon, ask
 from gateway.errors import ParleyError
-from gateway.requests import Prompt
-from gateway.requests.cards import one_line
+from gateway.requests.faces import face_of
 from gateway.store import overview
 from gateway.store.sqlite import look
 from gateway.store.tx import Tx
@@ -130,7 +129,7 @@ def requests(config: ConfigFile = None, as_json: Json = False) -> None:
                 age(r["created_at"]),
                 r["requester"],
                 r["place"],
-                _what(r["prompt"]),
+                _what(r["kind"], r["prompt"]),
             )
             for r in found
         ],
@@ -203,9 +202,9 @@ def ask_daemon(folder: Path, name: str, **args: object) -> Any:
         raise typer.Exit(1) from None
 
 
-def _what(prompt: str) -> str:
+def _what(kind: Any, prompt: str) -> str:
     try:
-        return one_line(Prompt.from_json(prompt))
+        return face_of(kind, prompt).one_line()
     except (ValueError, LookupError, TypeError):
         return "(cannot be read)"
 

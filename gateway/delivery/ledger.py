@@ -25,8 +25,8 @@ MAYBE_LOST = "A part of my last answer may not have arrived. /again shows it onc
 PART_REFUSED = "A part of my last answer was refused by the platform and is missing here."
 
 CARD_REFUSED = (
-    "A tool waits for your approval, but the platform refused to show its card. /status says which;"
-    " /approve runs it once, /deny does not."
+    "I need an answer from you, but the platform refused to show the card. /status says what about;"
+    " /approve lets it happen once, /deny does not."
 )
 
 

@@ -11,16 +11,8 @@ from gateway.delivery import Delivery
 from gateway.document import Document, document, paragraph
 from gateway.messages import Button, Target
 from gateway.requests import offers
-from gateway.requests.cards import (
-    Asking,
-    Card,
-    Prompt,
-    always_card,
-    open_card,
-    reminder,
-    settled_card,
-    whole_call,
-)
+from gateway.requests.cards import Asking, Card, Prompt, always_card
+from gateway.requests.faces import Face, Settling, face_of
 from gateway.requests.granting import granted_words
 from gateway.store import cards, grants, outbox
 from gateway.store import requests as rows
@@ -40,7 +32,7 @@ class Board:
         self._minutes = minutes
 
     def open(self, tx: Tx, request: Request, target: Target, card: str) -> None:
-        """Show an approval on its round's card, which is the turn's part `card`."""
+        """Show a request on the turn's part `card`; the calls of a round share one."""
         assert request.turn_id is not None
         shown = outbox.live_card(tx, request.turn_id, card)
         if shown is not None:
@@ -69,19 +61,15 @@ class Board:
     def repeat(self, tx: Tx, request: Request, target: Target, *, kept: int, reply_to: str | None) -> None:
         """The request once more, for somebody who wrote instead of answering."""
         capabilities = self._delivery.capabilities(target)
-        body = reminder(
-            Prompt.from_json(request.prompt),
-            kept=kept,
-            measure=capabilities.measure,
-            limit=capabilities.limit,
-        )
-        offered = offers.first_offers(needed=request.needed, show_all=False)
+        face = _face(request)
+        body = face.reminder(kept=kept, measure=capabilities.measure, limit=capabilities.limit)
+        offered = face.first_offers(needed=request.needed, show_all=False)
         self._post(tx, target, request.id, body, offered, reply_to=reply_to)
 
     def send_on(self, tx: Tx, request: Request, target: Target, place: Target) -> None:
         """The request's card in another chat than `place`, where nobody answered."""
         made = self._open_card(tx, request, target, sent_on_from=place_words(place))
-        offered = offers.first_offers(needed=request.needed, show_all=made.hidden > 0)
+        offered = _face(request).first_offers(needed=request.needed, show_all=made.hidden > 0)
         self._post(tx, target, request.id, made.body, offered)
 
     def ask_what_for(self, tx: Tx, request: Request, token: str) -> bool:
@@ -116,9 +104,9 @@ class Board:
         for row_id, target in cards.of_request(tx, request.id):
             self._edit(tx, target, row_id, self._settled_body(tx, request, progress, target), request)
 
-    def show_all(self, tx: Tx, prompt: Prompt, target: Target) -> None:
-        """All arguments of a call, in as many messages as it takes."""
-        for piece in self._delivery.cut(target, whole_call(prompt)):
+    def show_all(self, tx: Tx, face: Face, target: Target) -> None:
+        """All that a card had to shorten, in as many messages as it takes."""
+        for piece in self._delivery.cut(target, face.whole()):
             self._delivery.post_notice(tx, target, piece)
 
     def _settled_body(self, tx: Tx, request: Request, progress: str, target: Target) -> Document:
@@ -128,27 +116,22 @@ class Board:
             )
         capabilities = self._delivery.capabilities(target)
         granted = grants.of_request(tx, request.id)
-        return settled_card(
-            Prompt.from_json(request.prompt),
-            request.state,
+        settling = Settling(
+            state=request.state,
             by=request.decided_by or "",
             at=datetime.fromtimestamp((request.decided_at or 0) / 1000, tz=UTC),
             progress=progress,
             terms="" if granted is None else granted_words(granted),
-            measure=capabilities.measure,
-            limit=capabilities.limit,
-        ).body
+        )
+        face = _face(request)
+        return face.settled_card(settling, measure=capabilities.measure, limit=capabilities.limit).body
 
     def _open_card(
         self, tx: Tx, request: Request, target: Target, *, sent_on_from: str | None = None
     ) -> Card:
         capabilities = self._delivery.capabilities(target)
-        return open_card(
-            Prompt.from_json(request.prompt),
-            self._asking(tx, request, sent_on_from),
-            measure=capabilities.measure,
-            limit=capabilities.limit,
-        )
+        asking = self._asking(tx, request, sent_on_from)
+        return _face(request).open_card(asking, measure=capabilities.measure, limit=capabilities.limit)
 
     def _asking(self, tx: Tx, request: Request, sent_on_from: str | None = None) -> Asking:
         return Asking(
@@ -202,7 +185,7 @@ class Board:
         )
 
     def _first_buttons(self, tx: Tx, request: Request, card: Card) -> Buttons:
-        offered = offers.first_offers(needed=request.needed, show_all=card.hidden > 0)
+        offered = _face(request).first_offers(needed=request.needed, show_all=card.hidden > 0)
         return self._buttons(tx, request.id, offered)
 
     def _buttons(self, tx: Tx, request_id: int, offered: tuple[offers.Row, ...]) -> Buttons:
@@ -212,6 +195,10 @@ class Board:
         token = self._new_token()
         rows.add_button(tx, token=token, request_id=request_id, choice=offer.choice)
         return Button(label=offer.label, token=token, style=offer.style)
+
+
+def _face(request: Request) -> Face:
+    return face_of(request.kind, request.prompt)
 
 
 def place_words(place: Target) -> str:

@@ -155,14 +155,18 @@ def settled_card(
 
 def reminder(prompt: Prompt, *, kept: int, measure: Measure, limit: int) -> Document:
     """The request repeated, for somebody who wrote instead of answering; `kept` is 0 if that was not taken."""
+    return _fitting(prompt, reminder_title(kept), "", measure=measure, limit=limit).body
+
+
+def reminder_title(kept: int) -> str:
+    """What somebody is told first who wrote instead of answering."""
     became = f"Your message is kept ({kept} waiting)." if kept else "I did not take your message."
-    title = f"Answer the open request first. {became}"
-    return _fitting(prompt, title, "", measure=measure, limit=limit).body
+    return f"Answer the open request first. {became}"
 
 
 def whole_call(prompt: Prompt) -> Document:
     """All arguments of the call in full; may be longer than one message."""
-    return document(_tool_line(prompt), code_block(_visible(_pretty(prompt.call.args)), "json"))
+    return document(_tool_line(prompt), code_block(visible(_pretty(prompt.call.args)), "json"))
 
 
 def one_line(prompt: Prompt) -> str:
@@ -173,7 +177,7 @@ def one_line(prompt: Prompt) -> str:
 
 
 def _fitting(prompt: Prompt, title: str, footer: str, *, measure: Measure, limit: int) -> Card:
-    args = [(_name(name), _visible(_value(value))) for name, value in prompt.call.args.items()]
+    args = [(_name(name), visible(_value(value))) for name, value in prompt.call.args.items()]
     keep, most = limit, len(args)
     while True:
         card = _card(prompt, title, footer, args, keep=keep, most=most)
@@ -251,7 +255,7 @@ _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
 _KEPT = "\n\t\u200c\u200d"  # the joiners are needed by emoji and by whole scripts
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """The text with all that could make it read as another one (direction marks, blanks) written as escapes."""
     return "".join(f"\\u{ord(c):04x}" if _is_deceiving(c) else c for c in text)
 
@@ -267,7 +271,7 @@ def _is_deceiving(char: str) -> bool:
 
 
 def _one_line(text: str) -> str:
-    return _visible(text).replace("\n", "\\n")
+    return visible(text).replace("\n", "\\n")
 
 
 def _name(text: str) -> str:

@@ -15,10 +15,12 @@ from gateway.delivery import Delivery
 from gateway.messages import PressAnswer, Target
 from gateway.requests import offers
 from gateway.requests.board import Board, place_words
-from gateway.requests.cards import Prompt, one_line
+from gateway.requests.cards import Prompt
+from gateway.requests.faces import face_of
 from gateway.requests.granting import Granting
 from gateway.requests.offers import Terms
 from gateway.requests.states import Actor, Counted, Refused, Settled, Standing, answered, may_answer
+from gateway.requests.task_cards import TaskPrompt
 from gateway.store import cards, lanes, outbox, pending, turns
 from gateway.store import requests as rows
 from gateway.store.audit import SYSTEM, AuditLog
@@ -31,6 +33,13 @@ log = structlog.get_logger()
 EXPIRED_REASON = (
     "Nobody answered in time. Silence is not consent: do not try to get the same done another way."
 )
+
+Decided = Literal["approved", "denied", "postponed"]
+_ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone"]] = {
+    "approved": "approve",
+    "denied": "deny",
+    "postponed": "postpone",
+}
 
 Confirm = Callable[[Tx, Request, bool, Actor], str]
 """Carries out what an admin confirmed (True) or refused; returns what to tell them and the card."""
@@ -72,6 +81,34 @@ class Desk:
     def on_confirmation(self, topic: str, confirm: Confirm) -> None:
         """Who carries out confirmations of a topic (`call_id` before its first colon)."""
         self._confirms[topic] = confirm
+
+    def ask_task(
+        self,
+        tx: Tx,
+        *,
+        turn_id: int,
+        lane_id: int,
+        target: Target,
+        requester: str,
+        prompt: TaskPrompt,
+        call_id: str,
+    ) -> int:
+        """Ask whether a task begins or has ended, on a card of its own; returns the request's id."""
+        now_ms = self._now_ms()
+        request_id = rows.open_request(
+            tx,
+            turn_id=turn_id,
+            lane_id=lane_id,
+            call_id=call_id,
+            kind="task",
+            requester=requester,
+            args_hash="",
+            prompt=prompt.to_json(),
+            now_ms=now_ms,
+            expires_at=now_ms + int(self._timeout_s * 1000),
+        )
+        self._board.open(tx, _existing(tx, request_id), target, f"card:{call_id}")
+        return request_id
 
     def ask(
         self,
@@ -150,6 +187,8 @@ class Desk:
                 return self._turn_card(tx, request, choice, token, actor)
             case "deny":
                 return self.decide(tx, request, "denied", actor)
+            case "later":
+                return self.decide(tx, request, "postponed", actor)
             case _:
                 return self.decide(tx, request, "approved", actor, choice=choice)
 
@@ -166,7 +205,7 @@ class Desk:
         self,
         tx: Tx,
         request: Request,
-        state: Literal["approved", "denied"],
+        state: Decided,
         actor: Actor,
         reason: str | None = None,
         *,
@@ -175,7 +214,7 @@ class Desk:
         """Answer a request as `actor`; the first valid answer wins. `choice` is the button that approves."""
         outcome = answered(
             self._standing(tx, request),
-            "approve" if state == "approved" else "deny",
+            _ANSWERS[state],
             actor,
             approvers=self._approvers,
             now_ms=self._now_ms(),
@@ -194,7 +233,8 @@ class Desk:
                     return PressAnswer(text="Somebody else was first. Nothing was done.", alert=True)
                 if request.kind == "confirmation":
                     return PressAnswer(text=(_existing(tx, request.id).reason or "Done."))
-                return PressAnswer(text=_told(state, terms))
+                granted = offers.words(terms) if terms is not None else ""
+                return PressAnswer(text=face_of(request.kind, request.prompt).told(state, granted))
             case _ as never:
                 assert_never(never)
 
@@ -292,7 +332,7 @@ class Desk:
     def _who_may(self, request: Request) -> str:
         if request.kind == "confirmation":
             return "Only admins"
-        return f"Only {Prompt.from_json(request.prompt).asked}"
+        return f"Only {face_of(request.kind, request.prompt).asked}"
 
     def _counted(self, tx: Tx, request: Request, outcome: Counted, actor: Actor) -> PressAnswer:
         rows.add_vote(tx, request.id, voter=actor.id, name=actor.name, now_ms=self._now_ms())
@@ -352,6 +392,9 @@ class Desk:
         if request.kind == "approval":
             call = Prompt.from_json(request.prompt).call
             about |= {"tool": call.ref, "args": dict(call.args), "args_hash": request.args_hash}
+        if request.kind == "task":
+            task = TaskPrompt.from_json(request.prompt)
+            about |= {"task": task.what, "agent": task.agent, "other": task.other}
         by = actor.id if actor else SYSTEM
         self._audit.write(tx, actor=by, action=f"request.{state}", target=f"request:{request.id}", **about)
         log.info("request.decided", request=request.id, turn=request.turn_id, state=state, by=by)
@@ -398,9 +441,8 @@ class Desk:
     def _show_all(self, tx: Tx, request: Request, actor: Actor, target: Target) -> PressAnswer:
         if not may_answer(self._standing(tx, request), actor, self._approvers):
             return PressAnswer(text="Only who may answer this may see it all.", alert=True)
-        prompt = Prompt.from_json(request.prompt)
-        self._board.show_all(tx, prompt, target)
-        return PressAnswer(text=f"All arguments of {prompt.call.tool} follow.")
+        self._board.show_all(tx, face_of(request.kind, request.prompt), target)
+        return PressAnswer(text="All of it follows.")
 
     def _names(self, tx: Tx, request: Request) -> tuple[str, ...]:
         return tuple(rows.votes(tx, request.id).values()) if request.needed > 1 else ()
@@ -419,22 +461,13 @@ def _existing(tx: Tx, request_id: int) -> Request:
     return request
 
 
-def _told(state: RequestState, terms: Terms | None) -> str:
-    if state != "approved":
-        return "Denied."
-    return "Approved, running it." if terms is None else f"Approved {offers.words(terms)}; running it."
-
-
-_ENDINGS: Mapping[RequestState, str] = {
-    "approved": "already approved by {by}",
-    "denied": "already denied by {by}",
-    "expired": "expired, it was not run",
-    "closed": "closed, it was not run",
-}
-
-
 def _already(request: Request) -> str:
-    ending = _ENDINGS[request.state].format(by=request.decided_by)
+    by = request.decided_by or ""
     if request.kind == "confirmation":
+        ending = {
+            "approved": f"already approved by {by}",
+            "denied": f"already denied by {by}",
+            "expired": "expired, it was not run",
+        }.get(request.state, "closed, it was not run")
         return f"This is {ending}. Nothing was done."
-    return f"This is {ending}. Nothing was done: {one_line(Prompt.from_json(request.prompt))}"
+    return face_of(request.kind, request.prompt).already(request.state, by)

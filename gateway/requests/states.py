@@ -2,6 +2,7 @@
 
     pending ──approve──▶ approved    (once as many people as needed have said so)
        ├────── deny ───▶ denied      (one is enough)
+       ├─── postpone ──▶ postponed   (the end of a task only)
        ├───── expire ──▶ expired
        └───── close ───▶ closed      (its turn was stopped or ended)
 
@@ -15,11 +16,12 @@ from typing import Literal
 from gateway.source import SessionSource
 from gateway.store.requests import RequestKind, RequestState
 
-Answer = Literal["approve", "deny", "expire", "close"]
+Answer = Literal["approve", "deny", "postpone", "expire", "close"]
 
 TABLE: Mapping[tuple[RequestState, Answer], RequestState] = {
     ("pending", "approve"): "approved",
     ("pending", "deny"): "denied",
+    ("pending", "postpone"): "postponed",
     ("pending", "expire"): "expired",
     ("pending", "close"): "closed",
 }
@@ -87,7 +89,7 @@ def may_answer(standing: Standing, actor: Actor, approvers: frozenset[str]) -> b
 
 def answered(
     standing: Standing,
-    answer: Literal["approve", "deny"],
+    answer: Literal["approve", "deny", "postpone"],
     actor: Actor,
     *,
     approvers: frozenset[str],

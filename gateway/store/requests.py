@@ -6,7 +6,7 @@ from typing import Literal
 from gateway.store.tx import Row, Tx
 
 RequestKind = Literal["approval", "task", "question", "confirmation"]
-RequestState = Literal["pending", "approved", "denied", "expired", "closed"]
+RequestState = Literal["pending", "approved", "denied", "postponed", "expired", "closed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
