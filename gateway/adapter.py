@@ -23,7 +23,8 @@ class Capabilities:
     settled: a `key` repeats safely inside `idempotency_window_s`, `lookup` finds what was sent, `none` cannot.
     `input_limit`: the longest text that people's clients send as one message, None if they split none.
     `streaming`: a reply may be shown while it is written, by edits or natively. A typing mark is shown again
-    every `typing_gap_s`, a little before it fades.
+    every `typing_gap_s`, a little before it fades. `file_limit_bytes`: the largest file that `SendsFiles` takes,
+    0 where files cannot be sent; `caption_limit`: how much of `measure` its caption may take.
     """
 
     measure: Callable[[Document], int]
@@ -39,6 +40,8 @@ class Capabilities:
     input_limit: int | None = None
     streaming: bool = False
     typing_gap_s: float = 4.5
+    file_limit_bytes: int = 0
+    caption_limit: int = 0
 
 
 class Inbox(Protocol):
@@ -108,6 +111,19 @@ class EditsMessages(Protocol):
 
         Raises:
             SendError: as for `Adapter.send`; `MessageRejected` if that message cannot be edited any more.
+        """
+        ...
+
+
+@runtime_checkable
+class SendsFiles(Protocol):
+    """The platform takes files, up to `Capabilities.file_limit_bytes`."""
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Show `message.file` with `message.body` as its caption, once, without retry.
+
+        Raises:
+            SendError: as for `Adapter.send`; `MessageRejected` also for a file that is too large here.
         """
         ...
 

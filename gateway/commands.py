@@ -276,6 +276,7 @@ class Commands:
                     kind=kind,
                     body=message.body,
                     buttons=message.buttons,
+                    file=message.file,
                     idem_key=self._delivery.draft_key(),
                     turn_id=turn_id,
                     request_id=request_id,

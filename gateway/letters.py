@@ -55,6 +55,7 @@ class Letters:
                 kind=kind,
                 body=message.body,
                 buttons=message.buttons,
+                file=message.file,
                 idem_key=self._delivery.draft_key(),
                 turn_id=turn_id,
                 request_id=request_id,

@@ -4,7 +4,7 @@ Inbound (`Update`): what an adapter's parser makes of whatever its platform sent
 what delivery asks an adapter to show. Nothing platform-specific is in either.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -126,17 +126,31 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundFile:
+    """A file to show: the whole of a long answer, or what a tool made.
+
+    `name` is safe to store under and has an ending (`gateway.filenames`); `mime_type` is "" if nobody knows.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    mime_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
     """One message to show: one piece of a reply, a card or a notice; it fits the platform's limit.
 
     `buttons` are rows of buttons. `reply_to` is best effort: if that message is gone, send without it.
     `plain`: without any formatting, after the platform refused it. `idem_key` is equal for every try.
     `growing`: more of it follows by edits, the last of which is not growing any more.
+    `file`: sent by `SendsFiles.send_file`; then `body` is its caption, which may be blank, and has no buttons.
     """
 
     target: Target
     body: Document
     idem_key: str
+    file: OutboundFile | None = None
     buttons: tuple[tuple[Button, ...], ...] = ()
     reply_to: str | None = None
     plain: bool = False

@@ -119,6 +119,8 @@ class MemoryAdapter:
             idempotency_window_s=asked.idempotency_window_s,
             streaming=asked.streaming,
             typing_gap_s=asked.typing_gap_s,
+            file_limit_bytes=asked.file_limit_bytes,
+            caption_limit=asked.caption_limit,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -143,6 +145,18 @@ class MemoryAdapter:
     async def send(self, message: OutboundMessage) -> Receipt:
         """Show a message, or what `fail` scripted instead."""
         self._check_size(message, self._settings.limit)
+        return self._show(message)
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Show a file with its caption, or what `fail` scripted instead."""
+        assert message.file is not None
+        if not 0 < len(message.file.data) <= self._settings.file_limit_bytes:
+            raise MessageRejected(f"{message.file.name} is too large, or empty")
+        if measure(message.body) > self._settings.caption_limit:
+            raise MessageRejected("the caption is too long")
+        return self._show(message)
+
+    def _show(self, message: OutboundMessage) -> Receipt:
         fault = self._faults.popleft() if self._faults else None
         if fault and not fault.shown:
             raise fault.error

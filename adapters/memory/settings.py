@@ -24,6 +24,8 @@ class MemorySettings(BaseModel):
     streaming: bool = False
     drafts: bool = False  # a reply that is being written is shown in a way of its own
     typing_gap_s: float = 4.5
+    file_limit_bytes: int = 10_000_000
+    caption_limit: int = 1024
 
     @property
     def enabled(self) -> bool:

@@ -122,6 +122,7 @@ class Daemon:
             database,
             new_key=lambda: secrets.token_urlsafe(16),
             max_age_s=config.delivery.max_age_s,
+            max_pieces=config.delivery.max_pieces,
             reactions=config.delivery.reactions,
             clock=clock,
         )

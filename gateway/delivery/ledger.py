@@ -135,7 +135,7 @@ class Ledger:
             case Refused():
                 log.warning("delivery.refused", row=item.id, turn=item.turn_id, reason=outcome.error)
                 outbox.settle(tx, item.id, state="failed", error=outcome.error, now_ms=now_ms)
-                self._tell_refused(tx, item)
+                self._tell_refused(tx, item, outcome.instead)
             case Gone(moved_to=str() as new_id):
                 outbox.retry(tx, item.id, at_ms=now_ms, error=outcome.error)
                 self.move_chat(tx, item.message.target, new_id)
@@ -156,8 +156,15 @@ class Ledger:
         """The time as the outbox keeps it."""
         return to_ms(self._clock())
 
-    def _tell_refused(self, tx: Tx, item: Claimed) -> None:
+    def _tell_refused(self, tx: Tx, item: Claimed, instead: Sequence[Document]) -> None:
         target = item.message.target
+        for body in instead:
+            self.post(
+                tx,
+                Draft(target=target, kind="text", body=body, idem_key=self.new_key(), turn_id=item.turn_id),
+            )
+        if instead:
+            return
         if item.kind == "text" and not item.message.growing:  # its last text may pass
             self.post_notice(tx, target, PART_REFUSED, turn_id=item.turn_id, part="notice:refused")
         if item.kind == "card":

@@ -63,6 +63,7 @@ class Live:
         write: Callable[[Work[None]], Awaitable[None]],
         nudge: Callable[[str], None],
         now_s: Callable[[], float],
+        max_pieces: int,
     ) -> None:
         self._platforms = platforms
         self._ledger = ledger
@@ -70,6 +71,7 @@ class Live:
         self._write = write
         self._nudge = nudge
         self._now_s = now_s
+        self._max_pieces = max_pieces
         self._chats: dict[str, _Chat] = {}
         self._of_row: dict[int, tuple[Stream, int]] = {}
 
@@ -79,8 +81,9 @@ class Live:
         return list(self._chats)
 
     def grows_in(self, dest: str) -> bool:
-        """Whether a reply is being shown there."""
-        return dest in self._chats
+        """Whether a reply is being shown there that may go on any moment."""
+        chat = self._chats.get(dest)
+        return chat is not None and any(not _is_full(stream) for stream in chat.streams)
 
     def appear(self, stream: Stream) -> Manuscript | None:
         """See `Stage`."""
@@ -93,7 +96,12 @@ class Live:
         able = adapter.capabilities
         chat = self._chats.setdefault(stream.place.dest, _Chat(Pace(gap_s=able.edit_gap_s)))
         chat.streams.append(stream)
-        return Manuscript(measure=able.measure, limit=min(able.limit, able.edit_limit), is_native=is_native)
+        return Manuscript(
+            measure=able.measure,
+            limit=min(able.limit, able.edit_limit),
+            is_native=is_native,
+            most=self._max_pieces if able.file_limit_bytes else None,
+        )
 
     def go_on(self, stream: Stream) -> None:
         """See `Stage`."""
@@ -191,12 +199,14 @@ class Live:
 
     async def _next_step(self, stream: Stream) -> Step | None:
         manuscript = stream.manuscript
-        while manuscript is not None and not stream.is_closed and not stream.is_given_up:
+        while manuscript is not None and _may_grow(stream):
             source = manuscript.source()
             growth = await _cut(manuscript, source)
             step = manuscript.look(source, growth)
             if step is not None and not stream.is_closed:
                 return step
+            if _is_full(stream):
+                break  # nothing is shown before its end, and nobody need look
             if manuscript.is_all(source):
                 stream.wait_for_more()
                 break
@@ -318,6 +328,14 @@ async def _cut(manuscript: Manuscript, source: Source) -> Growth:
 def _asked(chat: _Chat, stream: Stream, now_s: float) -> None:
     assert stream.manuscript is not None
     chat.pace.asked(now_s, stream.manuscript.length)
+
+
+def _may_grow(stream: Stream) -> bool:
+    return not (stream.is_closed or stream.is_given_up or _is_full(stream))
+
+
+def _is_full(stream: Stream) -> bool:
+    return stream.manuscript is not None and stream.manuscript.is_full
 
 
 def _refresh(stream: Stream) -> bool:

@@ -73,11 +73,16 @@ Step = Open | Grow | Sketch
 
 @dataclass(slots=True, kw_only=True)
 class Manuscript:
-    """See the module. `limit` holds for sending and for editing; `is_native`: what grows is only sketched."""
+    """See the module. `limit` holds for sending and for editing; `is_native`: what grows is only sketched.
+
+    A reply of more than `most` messages is shown up to there and then `is_full`: the rest is for a file.
+    """
 
     measure: Measure
     limit: int
     is_native: bool = False
+    most: int | None = None
+    is_full: bool = False
     sheets: list[Sheet] = field(default_factory=list)
     cuts: tuple[int, ...] = ()
     length: int = 0
@@ -98,6 +103,7 @@ class Manuscript:
             self._void = self.source()
         self._parts, self.length, self.cuts = [], 0, ()
         self.edition += 1
+        self.is_full = False
         could = not any(sheet.is_lost for sheet in self.sheets)
         for sheet in self.sheets:
             sheet.upto, sheet.edition = 0, self.edition
@@ -124,7 +130,7 @@ class Manuscript:
         if (source.edition, source.cuts) != (self.edition, self.cuts):
             return None
         self.cuts = growth.cuts
-        for number, piece in enumerate(growth.pieces):
+        for number, piece in enumerate(growth.pieces[: self.most]):
             is_whole, upto = number < len(growth.cuts), end_of(number, source, growth)
             if number >= len(self.sheets):
                 return self._next(number, piece, upto, is_whole=is_whole)
@@ -135,6 +141,7 @@ class Manuscript:
                 return None  # its first send is under way, and what follows has to wait for it
             if sheet.shown != piece:
                 return Grow(number=number, body=piece, upto=upto, edition=self.edition)
+        self.is_full = self.most is not None and len(growth.pieces) > self.most
         return None
 
     def is_all(self, source: Source) -> bool:

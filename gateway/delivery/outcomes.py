@@ -45,9 +45,10 @@ class Anew:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Final: this message will not be shown."""
+    """Final: this message will not be shown; `instead` is shown in its place."""
 
     error: str
+    instead: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,15 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import structlog
 
-from gateway.adapter import Adapter, Capabilities, EditsMessages, LooksUpSent
+from gateway.adapter import Adapter, Capabilities, EditsMessages, LooksUpSent, SendsFiles
 from gateway.chunking import split
 from gateway.clock import Clock, utc_now
+from gateway.delivery.enclosing import told_instead
 from gateway.delivery.ledger import Ledger
 from gateway.delivery.live import Live, Opening, Wait
 from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, Refused, Sent, Unknown, judge
@@ -25,7 +26,7 @@ from gateway.delivery.platforms import Platforms
 from gateway.delivery.presence import Presence
 from gateway.delivery.stream import Place, Stream
 from gateway.document import Document, text_document
-from gateway.errors import NotSent, OutcomeUnknown, SendError, StoreUnavailable
+from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
 from gateway.messages import OutboundMessage, Target
 from gateway.store import outbox, previews
@@ -55,6 +56,7 @@ class Delivery:
         *,
         new_key: Callable[[], str],
         max_age_s: float = 86_400,
+        max_pieces: int = 10,
         reactions: bool = False,
         clock: Clock = utc_now,
         now_s: Callable[[], float] = time.monotonic,
@@ -72,8 +74,15 @@ class Delivery:
         )
         self._pauses = Pauses()
         self._live = Live(
-            self._platforms, self._ledger, self._pauses, write=self._stored, nudge=self._nudge, now_s=now_s
+            self._platforms,
+            self._ledger,
+            self._pauses,
+            write=self._stored,
+            nudge=self._nudge,
+            now_s=now_s,
+            max_pieces=max_pieces,
         )
+        self._max_pieces = max_pieces
         self._reactions = reactions
         self._workers: dict[str, _Worker] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -118,7 +127,13 @@ class Delivery:
 
     def stream(self, place: Place) -> Stream:
         """A response that begins now."""
-        return Stream(place, self._live, self._ledger, lambda: self.capabilities(place.target))
+        return Stream(
+            place,
+            self._live,
+            self._ledger,
+            lambda: self.capabilities(place.target),
+            max_pieces=self._max_pieces,
+        )
 
     def presence(self, target: Target, message_id: str | None) -> Presence:
         """What a chat sees of a turn that begins to run, beside its words."""
@@ -340,6 +355,8 @@ class Delivery:
             # An adapter's bug: what it did before it broke nobody knows, and others must go on.
             log.exception("delivery.adapter_failed", platform=adapter.platform)
             return judge(OutcomeUnknown(type(error).__name__), item, adapter.capabilities)
+        if isinstance(outcome, Refused) and item.message.file is not None:
+            return await self._without_file(item, outcome, adapter.capabilities)
         if isinstance(outcome, Anew) and item.ends_stream:
             rest = await self._live.rest_of(item)
             return Sent(message_id=None) if rest is None else Anew(rest=rest)
@@ -357,8 +374,18 @@ class Delivery:
             found = await adapter.find_sent(item.message)
             if found is not None:
                 return Sent(message_id=found.message_id)
-        receipt = await adapter.send(item.message)
+        if item.message.file is None:
+            receipt = await adapter.send(item.message)
+        elif isinstance(adapter, SendsFiles):
+            receipt = await adapter.send_file(item.message)
+        else:  # its abilities changed since the row was made
+            raise MessageRejected("this platform takes no files")
         return Sent(message_id=receipt.message_id)
+
+    async def _without_file(self, item: Claimed, outcome: Refused, able: Capabilities) -> Outcome:
+        """A file that the platform does not take is told of, or where it was an answer, shown all the same."""
+        assert item.message.file is not None
+        return replace(outcome, instead=await asyncio.to_thread(told_instead, item.message.file, able))
 
 
 async def _rest(worker: _Worker, seconds: float | None) -> None:

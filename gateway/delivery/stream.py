@@ -11,10 +11,11 @@ from typing import Protocol
 
 from gateway.adapter import Capabilities
 from gateway.chunking import split
+from gateway.delivery.enclosing import ANSWER_CAPTION, Enclosed, enclosed
 from gateway.delivery.ledger import Ledger
 from gateway.delivery.manuscript import Manuscript, Source
 from gateway.document import Document, is_blank, parse, text_document
-from gateway.messages import Target
+from gateway.messages import OutboundFile, Target
 from gateway.store import previews
 from gateway.store.outbox import Draft, dest_of
 from gateway.store.tx import Tx
@@ -66,6 +67,18 @@ class Place:
             part=f"{self.prefix}.{number}",
         )
 
+    def enclosure(self, file: OutboundFile, idem_key: str) -> Draft:
+        """The row of the file with the whole of an answer of which the beginning is shown."""
+        return Draft(
+            target=self.target,
+            kind="text",
+            body=text_document(ANSWER_CAPTION),
+            idem_key=idem_key,
+            turn_id=self.turn_id,
+            part=f"{self.prefix}.file",
+            file=file,
+        )
+
 
 class Stage(Protocol):
     """Where a stream is shown while it grows."""
@@ -91,7 +104,8 @@ class Stage(Protocol):
 class Ending:
     """The last text of a response, as messages: None for one that stands as it is.
 
-    `may_be_shown`: some of it may be in the chat already. `if_shown`: it is worth saying only then.
+    `may_be_shown`: some of it may be in the chat already. `if_shown`: it is worth saying only then. `enclosed`: it is
+    too long to be kind; what was begun is shown whole, or else a beginning, and then all of it as a file.
     """
 
     place: Place
@@ -99,6 +113,7 @@ class Ending:
     ledger: Ledger
     may_be_shown: bool = False
     if_shown: bool = False
+    enclosed: Enclosed | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +127,7 @@ class Ending:
         known = {row.part: row for row in rows if row.part.startswith(f"{place.prefix}.")}
         if self.if_shown and not known:
             return
-        for number, piece in enumerate(self.pieces):
+        for number, piece in enumerate(self._shown(len(known))):
             row = known.pop(f"{place.prefix}.{number}", None)
             if row is not None:
                 previews.finish(tx, row.id, piece, ledger.now_ms())
@@ -120,8 +135,16 @@ class Ending:
                 ledger.post(tx, place.draft(number, piece, ledger.new_key()))
         for row in known.values():  # a later attempt was shorter than what an earlier one had shown
             previews.finish(tx, row.id, None if row.state == "queued" else _WITHDRAWN, ledger.now_ms())
+        if self.enclosed is not None:
+            ledger.post(tx, place.enclosure(self.enclosed.file, ledger.new_key()))
         if self.may_be_shown:
             tx.after_commit(lambda: ledger.wake(place.dest))
+
+    def _shown(self, begun: int) -> tuple[Document | None, ...]:
+        """The messages of it, `begun` of which are there already."""
+        if self.enclosed is None:
+            return self.pieces
+        return self.pieces[:begun] if begun else (self.enclosed.opening,)
 
 
 _WITHDRAWN = text_document(WITHDRAWN)
@@ -131,7 +154,13 @@ class Stream:
     """See the module. `feed` and `take_back` are for the hot path: they keep, and at most start a timer."""
 
     def __init__(
-        self, place: Place, stage: Stage, ledger: Ledger, capabilities: Callable[[], Capabilities]
+        self,
+        place: Place,
+        stage: Stage,
+        ledger: Ledger,
+        capabilities: Callable[[], Capabilities],
+        *,
+        max_pieces: int,
     ) -> None:
         self.place = place
         self.manuscript: Manuscript | None = None
@@ -143,6 +172,7 @@ class Stream:
         self._stage = stage
         self._ledger = ledger
         self._capabilities = capabilities
+        self._max_pieces = max_pieces
         self._early: list[str] = []
         self._length = 0
         self._alarm = 0
@@ -220,6 +250,7 @@ class Stream:
             ledger=self._ledger,
             may_be_shown=is_resumed,
             if_shown=if_shown,
+            enclosed=self._enclosed(text, len(pieces), limit),
         )
 
     def _shown_ending(self, source: Source) -> Ending:
@@ -230,7 +261,19 @@ class Stream:
         for sheet, piece in zip(self.manuscript.sheets, pieces, strict=False):
             if piece is None:
                 self._stage.forget(sheet.row_id)
-        return Ending(place=self.place, pieces=pieces, ledger=self._ledger, may_be_shown=True)
+        return Ending(
+            place=self.place,
+            pieces=pieces,
+            ledger=self._ledger,
+            may_be_shown=True,
+            enclosed=self._enclosed(source.text, len(growth.pieces), self.manuscript.limit),
+        )
+
+    def _enclosed(self, text: str, pieces: int, limit: int) -> Enclosed | None:
+        able = self._capabilities()
+        if pieces <= self._max_pieces or not able.file_limit_bytes:
+            return None
+        return enclosed(text, able, limit)
 
     def _last(self, number: int, piece: Document | None) -> Document | None:
         """A message's last text, or None if it needs none: it shows that already, or can show nothing else."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.document import Document, from_json, to_json
-from gateway.messages import Button, OutboundMessage, Target
+from gateway.messages import Button, OutboundFile, OutboundMessage, Target
+from gateway.store import enclosures
 from gateway.store.tx import Row, Tx
 
 Kind = Literal["text", "card", "notice", "edit"]
@@ -30,7 +31,7 @@ class Draft:
 
     `part` names it within its turn, so that it can only be put there once. `request_id`: a card that shows this
     request. `edits`: the outbox row whose message this one replaces (newer edits supersede unsent older ones).
-    `growing`: its text is not the last, see `previews`.
+    `growing`: its text is not the last, see `previews`. `file`: the body is its caption.
     """
 
     target: Target
@@ -44,6 +45,7 @@ class Draft:
     request_id: int | None = None
     edits: int | None = None
     growing: bool = False
+    file: OutboundFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,6 +382,7 @@ def _payload(draft: Draft) -> str:
             "buttons": [[[b.label, b.token, b.style] for b in line] for line in draft.buttons],
             "reply_to": draft.reply_to,
             "plain": False,
+            "file": enclosures.to_json(draft.file),
         },
         ensure_ascii=False,
     )
@@ -398,4 +401,5 @@ def _message(row: Row) -> OutboundMessage:
         reply_to=payload["reply_to"],
         plain=payload["plain"],
         growing=row["preview"] is not None,
+        file=enclosures.from_json(payload.get("file")),
     )

@@ -249,6 +249,8 @@ def _place_of_dest(dest: str) -> str:
 
 def _words(payload: str) -> str:
     try:
-        return plain(from_json(json.loads(payload)["body"]))[:EXCERPT]
+        raw = json.loads(payload)
+        file = f"[file {raw['file']['name']}] " if raw.get("file") else ""
+        return (file + plain(from_json(raw["body"]))).rstrip()[:EXCERPT]
     except (ValueError, LookupError, TypeError):
         return "(cannot be read)"

@@ -75,6 +75,13 @@ class Platform(MemoryAdapter):
             await self.linger(message)
         return receipt
 
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        self.refuse(message)
+        receipt = await super().send_file(message)
+        if self.linger is not None:
+            await self.linger(message)
+        return receipt
+
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         self.refuse_edit(message)
         await super().edit(message_id, message)

@@ -46,7 +46,7 @@ def a_stream(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, look_s: float = 0
     monkeypatch.setattr("gateway.delivery.stream.FIRST_LOOK_S", look_s)
     monkeypatch.setattr("gateway.delivery.stream.SECOND_LOOK_S", look_s)
     place = Place(target=TARGET, turn_id=1, prefix="r0")
-    return Stream(place, stage, None, lambda: ABLE)  # type: ignore[arg-type]  # nothing is posted here
+    return Stream(place, stage, None, lambda: ABLE, max_pieces=10)  # type: ignore[arg-type]  # nothing is posted here
 
 
 async def test_a_response_that_is_whole_before_the_first_look_never_appears(
@@ -120,8 +120,10 @@ class SendsOnly:
 async def test_a_platform_that_cannot_edit_shows_no_reply_before_it_is_whole() -> None:
     platforms = Platforms()
     platforms.connected(SendsOnly())  # type: ignore[arg-type]  # of an adapter, what is looked at here
-    live = Live(platforms, None, Pauses(), write=None, nudge=lambda dest: None, now_s=lambda: 0.0)  # type: ignore[arg-type]
-    stream = Stream(Place(target=TARGET, turn_id=1, prefix="r0"), live, None, lambda: ABLE)  # type: ignore[arg-type]
+    live = Live(
+        platforms, None, Pauses(), write=None, nudge=lambda dest: None, now_s=lambda: 0.0, max_pieces=10
+    )  # type: ignore[arg-type]
+    stream = Stream(Place(target=TARGET, turn_id=1, prefix="r0"), live, None, lambda: ABLE, max_pieces=10)  # type: ignore[arg-type]
     assert live.appear(stream) is None
     assert not live.grows_in(stream.place.dest)
 
@@ -139,9 +141,12 @@ async def test_two_replies_in_one_chat_share_its_pace_and_take_turns() -> None:
     platforms.connected(Edits())  # type: ignore[arg-type]
     ledger = Ledger.__new__(Ledger)
     ledger.new_key, ledger.wake = lambda: "key", lambda dest: None
-    live = Live(platforms, ledger, Pauses(), write=None, nudge=lambda dest: None, now_s=lambda: now_s)  # type: ignore[arg-type]
+    live = Live(
+        platforms, ledger, Pauses(), write=None, nudge=lambda dest: None, now_s=lambda: now_s, max_pieces=10
+    )  # type: ignore[arg-type]
     streams = [
-        Stream(Place(target=TARGET, turn_id=turn, prefix="r0"), live, ledger, lambda: ABLE) for turn in (1, 2)
+        Stream(Place(target=TARGET, turn_id=turn, prefix="r0"), live, ledger, lambda: ABLE, max_pieces=10)
+        for turn in (1, 2)
     ]
     for stream in streams:
         stream.manuscript = live.appear(stream)
