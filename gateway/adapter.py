@@ -176,3 +176,41 @@ class LooksUpSent(Protocol):
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """The receipt of the message with `message.idem_key`, or None if it never arrived."""
         ...
+
+
+Condition = Literal["ok", "warning", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found, for the person who runs Parley.
+
+    `name` is what was looked at, in a word or two; `fix` what to do about it, "" where nothing is to be done.
+    `warning`: it works, but less well than it could, or than configuration says.
+    """
+
+    name: str
+    state: Condition
+    detail: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What an account's own checks found; `server_date` is the `Date` header of the platform's last answer."""
+
+    findings: tuple[Finding, ...]
+    server_date: str = ""
+
+
+@runtime_checkable
+class ChecksItself(Protocol):
+    """The adapter can say whether its account is set up as it should be."""
+
+    async def check(self) -> Checkup:
+        """Ask the platform about this account, without serving it and without changing anything there.
+
+        It is called on an adapter of its own that never runs (whose `api` may be None), also while a daemon
+        serves the same account. What is wrong is a finding, whatever the platform answers.
+        """
+        ...

@@ -5,6 +5,7 @@ and Discord replays the rest. Where it refuses that, and after a restart, missed
 (`backfill`). A press or a called command is answered within three seconds, whatever the store does.
 """
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +14,8 @@ import aiohttp
 import discord
 import structlog
 
-from adapters.discord.client import pointed_at
+from adapters.discord.checks import content_intent, known, refused, registered
+from adapters.discord.client import LeanClient, pointed_at
 from adapters.discord.commands import COMMANDS, SlashCommand
 from adapters.discord.connection import Connection
 from adapters.discord.errors import to_adapter_error
@@ -21,7 +23,7 @@ from adapters.discord.memory import REMEMBERED, Memory, Recent
 from adapters.discord.payloads import content_of, create_body, edit_body, nonce_of, tokens_in
 from adapters.discord.render import MAX_TEXT, measure
 from adapters.discord.settings import DiscordSettings
-from gateway.adapter import Capabilities, Inbox
+from gateway.adapter import Capabilities, Checkup, Inbox
 from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, StoreUnavailable
 from gateway.messages import OutboundMessage, Receipt, Target
 
@@ -32,6 +34,7 @@ TYPING_GAP_S = 9.0  # the mark stands for ten seconds
 NONCE_WINDOW_S = 120.0
 """Discord knows a nonce for "the past few minutes"; two are taken for sure."""
 
+_NOT_A_BOT = "discord.token is no bot's token (find it in the developer portal under Bot)"
 _LOOKED_AT = 20  # messages of a channel, in search of one of ours
 
 _log = structlog.get_logger(__name__)
@@ -85,7 +88,7 @@ class DiscordAdapter:
     async def run(self, inbox: Inbox) -> None:
         """Stay connected until cancelled or until the connection cannot be resumed."""
         if not self.account:
-            raise AccessRefused("discord.token is no bot's token (find it in the developer portal under Bot)")
+            raise AccessRefused(_NOT_A_BOT)
         failure: Exception | None = None
         try:
             with pointed_at(self._settings.api_base):
@@ -148,6 +151,42 @@ class DiscordAdapter:
         ):
             return None
         return Receipt(message_id=str(newest["id"]))
+
+    async def check(self) -> Checkup:
+        """Ask for the bot, its application and its commands; no session begins."""
+        if not self.account:
+            return Checkup(findings=(refused(AccessRefused(_NOT_A_BOT)),))
+        client = LeanClient(
+            events=(),
+            on_event=lambda *_: None,
+            api_base=self._settings.api_base,
+            send_timeout_s=self._settings.send_timeout_s,
+        )
+        with pointed_at(self._settings.api_base):
+            try:
+                return await self._examine(client)
+            except (ParleyError, discord.DiscordException, aiohttp.ClientError, OSError) as error:
+                refusal = to_adapter_error(error, self.account, self._settings.api_base)
+                return Checkup(findings=(refused(refusal),), server_date=client.server_date)
+            finally:
+                await client.leave(resumable=False)
+
+    async def _examine(self, client: LeanClient) -> Checkup:
+        token = self._settings.token
+        assert token is not None
+        async with asyncio.timeout(self._settings.connect_timeout_s):
+            await client.login(token.get_secret_value())
+        assert client.user is not None
+        assert client.application is not None
+        commands = await client.ask(
+            "GET", "/applications/{application_id}/commands", application_id=str(client.application.id)
+        )
+        found = (
+            known(client.user.name, self.account),
+            content_intent(client.application.flags),
+            registered(self._commands, commands),
+        )
+        return Checkup(findings=found, server_date=client.server_date)
 
     async def _connect(self, inbox: Inbox) -> None:
         self._connection = Connection(

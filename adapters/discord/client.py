@@ -95,6 +95,7 @@ class LeanClient(discord.Client):
         )
         self.heard_at_s = 0.0  # loop time of the last event
         self.is_heard = False  # more came than the word that a session is resumed
+        self.server_date = ""  # the Date header of the last answer to `ask`
         self._timeout = aiohttp.ClientTimeout(sock_connect=send_timeout_s, sock_read=send_timeout_s)
         self._on_event = on_event
         # The table by which the gateway finds the parser of an event; the library's own make its objects.
@@ -119,7 +120,7 @@ class LeanClient(discord.Client):
             details["params"] = query
         try:
             return await self.http.request(
-                Route(method, path, **ids), timeout=self._timeout, raise_for_status=check, **details
+                Route(method, path, **ids), timeout=self._timeout, raise_for_status=self._check, **details
             )
         except (aiohttp.ClientError, OSError) as error:  # OSError: TimeoutError among them
             failure: SendError = from_transport(error)
@@ -191,6 +192,10 @@ class LeanClient(discord.Client):
         if event == "socket_event_type":
             self.heard_at_s = self.loop.time()
             self.is_heard = self.is_heard or args[0] != "RESUMED"
+
+    async def _check(self, response: aiohttp.ClientResponse) -> None:
+        self.server_date = response.headers.get("Date", "")
+        await check(response)
 
     def _take(self, event: str, data: Mapping[str, Any]) -> None:
         self._on_event(event, data, self.ws.sequence or 0)

@@ -15,6 +15,7 @@ import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
+from adapters.slack import checks
 from adapters.slack.client import QuietClient
 from adapters.slack.content import LIMIT, button_blocks, content, measure, metadata
 from adapters.slack.directory import Cache, Directory
@@ -22,12 +23,12 @@ from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_ada
 from adapters.slack.line import Line
 from adapters.slack.parse import Identity
 from adapters.slack.reception import Reception
-from adapters.slack.scopes import granted_scopes, missing_scopes
+from adapters.slack.scopes import NEEDED, granted_scopes, missing_scopes
 from adapters.slack.sent import LOOKUP_AGE_S, Tries, find_sent
 from adapters.slack.settings import SlackSettings, secret
 from adapters.slack.sockets import SocketMode
 from adapters.slack.webhook import listening
-from gateway.adapter import Capabilities, Inbox
+from gateway.adapter import Capabilities, Checkup, Finding, Inbox
 from gateway.errors import (
     AccessRefused,
     AdapterError,
@@ -221,6 +222,37 @@ class SlackAdapter:
                 if str(error) != "message_not_in_streaming_state":
                     raise
 
+    async def check(self) -> Checkup:
+        """Ask for the bot, its scopes, and, in socket mode, for the address of a socket, which is not opened."""
+        settings = self._settings
+        date = ""
+        async with self._connected():
+            try:
+                me = await self._client.auth_test()
+            except CLIENT_ERRORS as error:
+                bot: tuple[Finding, ...] = (
+                    checks.bot_refused(str(to_adapter_error(error, settings.api_base))),
+                )
+            else:
+                date = str(me.headers.get("Date", ""))
+                granted = granted_scopes(me.headers)
+                bot = (checks.known(me["user"], me["team"]), *checks.scope_findings(granted))
+            way = await self._check_way_in()
+        return Checkup(findings=(*bot, way), server_date=date)
+
+    async def _check_way_in(self) -> Finding:
+        settings = self._settings
+        if settings.mode == "http":
+            address = f"{settings.http_host}:{settings.http_port}{settings.http_path}"
+            return checks.signing_secret(is_set=bool(secret(settings.signing_secret)), address=address)
+        if not secret(settings.app_token):
+            return checks.app_token("missing")
+        try:
+            await self._client.apps_connections_open(app_token=secret(settings.app_token))
+        except CLIENT_ERRORS as error:
+            return checks.app_token(str(to_adapter_error(error, settings.api_base)))
+        return checks.app_token("")
+
     async def _introduce(self) -> None:
         """Ask Slack who the bot is and what it may do."""
         me = await self._client.auth_test()
@@ -228,9 +260,9 @@ class SlackAdapter:
         granted = granted_scopes(me.headers)
         if granted is None:  # something between us and Slack drops the header
             return
-        if "chat:write" not in granted:
+        if NEEDED not in granted:
             raise AccessRefused(
-                "Slack: the app lacks the scope chat:write: add it under OAuth & Permissions and install it again"
+                f"Slack: the app lacks the scope {NEEDED}: add it under OAuth & Permissions and install it again"
             )
         missing = missing_scopes(granted)
         self._can_look_up = not any(scope.endswith(":history") for scope in missing)

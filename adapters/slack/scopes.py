@@ -2,24 +2,28 @@
 
 from collections.abc import Mapping
 
-WANTED = frozenset(
-    {
-        "app_mentions:read",  # be mentioned
-        "assistant:write",  # show that it thinks
-        "channels:history",  # read public channels it is in; find what it sent there
-        "channels:read",
-        "chat:write",
-        "commands",  # its slash command
-        "files:read",
-        "groups:history",  # the same in private channels
-        "groups:read",
-        "im:history",  # direct chats
-        "im:read",
-        "mpim:history",  # and those of several people
-        "mpim:read",
-        "users:read",  # names
-    }
-)
+NEEDED = "chat:write"
+"""Without this one nothing works."""
+
+_FIND = "messages cannot be read, nor a message found that may have been sent"
+
+WANTED: Mapping[str, str] = {
+    "app_mentions:read": "it does not hear that it is mentioned",
+    "assistant:write": "it cannot show that it thinks",
+    "channels:history": f"of public channels, {_FIND}",
+    "channels:read": "public channels stay unknown to it",
+    NEEDED: "it can answer nothing",
+    "commands": "its slash command does not reach it",
+    "files:read": "files cannot be read",
+    "groups:history": f"of private channels, {_FIND}",
+    "groups:read": "private channels stay unknown to it",
+    "im:history": f"of direct chats, {_FIND}",
+    "im:read": "direct chats stay unknown to it",
+    "mpim:history": f"of chats of several people, {_FIND}",
+    "mpim:read": "chats of several people stay unknown to it",
+    "users:read": "people have no names",
+}
+"""Each scope the app should have, with what is amiss without it."""
 
 
 def granted_scopes(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -30,4 +34,4 @@ def granted_scopes(headers: Mapping[str, str]) -> frozenset[str] | None:
 
 def missing_scopes(granted: frozenset[str]) -> frozenset[str]:
     """What the app should be allowed and is not."""
-    return WANTED - granted
+    return frozenset(WANTED.keys() - granted)

@@ -22,12 +22,13 @@ from telegram.constants import ChatAction, KeyboardButtonStyle
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.bot import QuietBot
+from adapters.telegram.checks import findings, refused
 from adapters.telegram.errors import is_refused_token, is_unmodified, retry_after_s, sending, to_adapter_error
 from adapters.telegram.parse import GENERAL_TOPIC, Identity, parse_update
 from adapters.telegram.render import MAX_TEXT, Entity, measure, render
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.transport import AiohttpRequest
-from gateway.adapter import Capabilities, Inbox, Reaction
+from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
 from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError
 from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
 
@@ -175,6 +176,19 @@ class TelegramAdapter:
                 )
             except TelegramError as error:
                 _log.debug("telegram.typing_failed", account=self.account, reason=error.message)
+
+    async def check(self) -> Checkup:
+        """Ask for the bot and its webhook; polls nothing, so that a daemon's poll is not disturbed."""
+        async with self._connected():
+            try:
+                me = await self._bot.get_me()
+                webhook = await self._bot.get_webhook_info()
+            except TelegramError as error:
+                refusal = to_adapter_error(error, self.account, self._settings.api_base)
+                found: tuple[Finding, ...] = (refused(refusal, self._settings),)
+            else:
+                found = findings(me, webhook, self._settings)
+            return Checkup(findings=found, server_date=self._sending.server_date)
 
     async def _serve(self, inbox: Inbox, answers: asyncio.TaskGroup) -> None:
         me = await self._bot.get_me()

@@ -45,6 +45,8 @@ class AiohttpRequest(BaseRequest):
         self._queue_timeout_s = queue_timeout_s
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[str, str] = {}
+        self.server_date = ""
+        """The `Date` header of the last answer."""
 
     @property
     def read_timeout(self) -> float | None:
@@ -99,6 +101,7 @@ class AiohttpRequest(BaseRequest):
                 proxy=self._proxy(url),
                 **_body(request_data),
             ) as response:
+                self.server_date = response.headers.get("Date", "")
                 return response.status, await response.read()
         except (aiohttp.ClientError, OSError) as error:  # OSError: TimeoutError among them
             failure = _told(error)

@@ -1,0 +1,69 @@
+"""What `parley doctor` says of a bot, from what Telegram says of it (pure)."""
+
+from collections.abc import Iterator
+
+from telegram import User, WebhookInfo
+
+from adapters.telegram.settings import TelegramSettings
+from gateway.adapter import Finding
+from gateway.errors import AdapterError
+
+PRIVACY = "privacy mode"
+
+
+def refused(error: AdapterError, settings: TelegramSettings) -> Finding:
+    """The finding of a bot that Telegram does not answer, or not as a bot."""
+    return Finding(
+        name="token",
+        state="failed",
+        detail=str(error),
+        fix=f"set telegram.token to what @BotFather gives; {settings.api_base} must be reachable from here",
+    )
+
+
+def findings(me: User, webhook: WebhookInfo, settings: TelegramSettings) -> tuple[Finding, ...]:
+    """All findings of a bot whose token is good."""
+    return (
+        Finding(name="token", state="ok", detail=f"@{me.username}, id {me.id}"),
+        _privacy(me),
+        *_groups(me),
+        *_webhook(webhook, settings),
+    )
+
+
+def _privacy(me: User) -> Finding:
+    # https://core.telegram.org/bots/features#privacy-mode (2026)
+    if me.can_read_all_group_messages:
+        return Finding(name=PRIVACY, state="ok", detail="off: in groups it hears everything")
+    return Finding(
+        name=PRIVACY,
+        state="warning",
+        detail="on: in groups it hears only what is addressed to it, so that groups: always has no effect",
+        fix="if that is not wanted: @BotFather, /setprivacy, Disable; then take it out of the group and add it again",
+    )
+
+
+def _groups(me: User) -> Iterator[Finding]:
+    if not me.can_join_groups:
+        yield Finding(
+            name="groups",
+            state="warning",
+            detail="it cannot be added to groups",
+            fix="if that is not wanted: @BotFather, /setjoingroups, Enable",
+        )
+
+
+def _webhook(webhook: WebhookInfo, settings: TelegramSettings) -> Iterator[Finding]:
+    if settings.mode == "polling" and webhook.url:
+        yield Finding(
+            name="webhook",
+            state="warning",
+            detail=f"Telegram sends what comes in to {_host(webhook.url)}, not here",
+            fix="the daemon removes that webhook when it polls; if another program of yours set it, stop that one",
+        )
+
+
+def _host(url: str) -> str:
+    """The part of an address that gives no secret away; paths of webhooks often hold one."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
