@@ -129,6 +129,19 @@ class AgentRuntime:
         """How each tool server is doing, in the configuration's order."""
         return tuple(connection.state for connection in self._connections)
 
+    async def look_at_servers(self) -> tuple[McpState, ...]:
+        """Connect to each tool server once, side by side, and leave again; in place of `run`.
+
+        Returns when each has answered or failed, or its connect timeout is over. No model library is imported.
+        """
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._run_servers())
+            for connection in self._connections:
+                await connection.settled()
+            found = self.status()
+            self._stopping.set()
+        return found
+
     async def _run_servers(self) -> None:
         async with asyncio.TaskGroup() as group:
             if self._connections:

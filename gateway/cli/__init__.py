@@ -1,14 +1,14 @@
 """The command line, `parley`.
 
 `loading` reads the configuration and the adapter table, `serving` starts or joins a daemon, `asking` looks at one,
-`configuring` at its configuration. The only part of the gateway that knows the adapter table. Whatever can be wrong
-ends in one line that says what to do, and an exit code: 0; 1 it cannot be done; 3 no daemon runs (`status`);
-75 restart wanted; 78 the configuration is wrong.
+`configuring` at its configuration, `doctoring` at all of it. The only part of the gateway that knows the adapter
+table. Whatever can be wrong ends in one line that says what to do, and an exit code: 0; 1 it cannot be done;
+3 no daemon runs (`status`); 75 restart wanted; 78 the configuration is wrong.
 """
 
 import typer
 
-from gateway.cli import asking, previewing, serving, trusting
+from gateway.cli import asking, doctoring, previewing, serving, trusting
 from gateway.cli.configuring import config_app
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.command()(serving.run)
 app.command()(serving.chat)
+app.command()(doctoring.doctor)
 app.command()(asking.status)
 app.command()(asking.turns)
 app.command()(asking.outbox)

@@ -11,6 +11,11 @@ from rich.text import Text
 
 from gateway.clock import from_ms, utc_now
 
+_TEXTS = frozenset({"text", "why", "question", "found", "what to do"})
+"""Columns that go on in the next line where they are long; the others are cut."""
+
+_STYLES = {"ok": "green", "warning": "yellow", "failed": "bold red"}
+
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
     """Print rows under their columns; `empty` if there are none."""
@@ -20,9 +25,16 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empt
     elif sys.stdout.isatty():
         table = Table(box=None, pad_edge=False, header_style="bold")
         for column in columns:
-            table.add_column(column, overflow="ellipsis", no_wrap=column not in {"text", "why", "question"})
+            is_text = column in _TEXTS
+            table.add_column(column, overflow="fold" if is_text else "ellipsis", no_wrap=not is_text)
         for row in cells:
-            table.add_row(*(Text(cell) for cell in row))  # as Text: what people wrote is no markup
+            # As Text: what people wrote is no markup.
+            table.add_row(
+                *(
+                    Text(cell, style=_STYLES.get(cell, "")) if column == "state" else Text(cell)
+                    for column, cell in zip(columns, row, strict=True)
+                )
+            )
         Console().print(table)
     else:
         for row in [list(columns), *cells]:

@@ -25,7 +25,7 @@ from gateway.api import Api, PartHealth, Vitals
 from gateway.cleaner import Cleaner
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
-from gateway.config import Config, ConfigError, Problem
+from gateway.config import Config
 from gateway.control import SOCKET, ControlServer, JoinTerminal, Terminals
 from gateway.daemon.operator import trust_handlers
 from gateway.daemon.settings import (
@@ -34,10 +34,12 @@ from gateway.daemon.settings import (
     approval_policy,
     day_limits,
     intake_settings,
+    refused_settings,
     reset_policy,
     retention,
 )
 from gateway.daemon.signals import end_within, on_signals
+from gateway.daemon.tool_servers import tool_health
 from gateway.delivery import Delivery
 from gateway.errors import StoreUnavailable
 from gateway.events import EventHub
@@ -343,12 +345,7 @@ class Daemon:
                 PartHealth(name=name, trouble=health.trouble)
                 for name, health in self._supervisor.health.items()
             ),
-            tools=tuple(
-                PartHealth(name=state.name, trouble="connecting")
-                if state.status == "connecting"
-                else PartHealth(name=state.name, trouble=state.reason, detail=f"{state.tools} ready")
-                for state in self._runtime.status()
-            ),
+            tools=tuple(tool_health(state) for state in self._runtime.status()),
             running=self._queue.running,
             waiting=self._queue.waiting,
             stopping=self._stop.is_set(),
@@ -376,8 +373,7 @@ async def run_daemon(plan: Plan) -> int:
         try:
             daemon = Daemon(plan, database, stopping=lambda: bounds.append(_bound(plan, daemon)))
         except SettingsError as error:
-            key, _, why = str(error).partition(": ")
-            raise ConfigError([Problem(where=key, what=why, fix="correct it in the configuration")]) from None
+            raise refused_settings(error) from None
         on_signals(
             stop=daemon.stop,
             hang_up=plan.hang_up or daemon.stop,

@@ -3,10 +3,11 @@
 from datetime import time
 from zoneinfo import ZoneInfo
 
+from agent.errors import SettingsError
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
 from gateway.access import AccessLists
 from gateway.cleaner import Retention
-from gateway.config import Config, SessionSettings
+from gateway.config import Config, ConfigError, Problem, SessionSettings
 from gateway.config.sections import LimitSettings
 from gateway.intake import IntakeSettings
 from gateway.limits import DayLimits
@@ -61,6 +62,12 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
         budget=config.turns.budget,
         demo_delay_s=demo_delay_s,
     )
+
+
+def refused_settings(error: SettingsError) -> ConfigError:
+    """What the agent finds wrong with its settings, as a problem of the configuration."""
+    key, _, why = str(error).partition(": ")
+    return ConfigError([Problem(where=key, what=why, fix="correct it in the configuration")])
 
 
 def _used_models(config: Config) -> frozenset[str]:

@@ -258,6 +258,20 @@ async def open_database(path: Path, *, readers: int = 2) -> SqliteStore:
     return SqliteStore(path, writer, opened[1:], lock)
 
 
+def is_served(path: Path) -> bool:
+    """Whether a process has this database open to write, as its lock says."""
+    try:
+        lock = path.with_suffix(".lock").open("rb")
+    except OSError:
+        return False
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
 def look(path: Path, work: Work[T]) -> T:
     """Run queries on a database that no daemon serves now, changing nothing; blocks.
 

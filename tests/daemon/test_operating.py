@@ -17,14 +17,17 @@ NO_DAEMON = 3
 RESTART = 75
 
 
-@pytest.mark.req("OPS-7", "ADP-9")
+@pytest.mark.req("OPS-7", "ADP-9", "TOL-3")
 async def test_commands_ask_the_daemon_and_terminals_join_it(site: Site) -> None:
     socket = site.folder / "state" / "control.sock"
+    (site.folder / "config.yaml").write_text("mcpServers: {gone: {command: no-such-program-anywhere}}\n")
     async with site.daemon() as daemon:
         await daemon.start()
         await daemon.wait_printed("daemon.serving")
-        status, once, piped = await asyncio.gather(
+        await daemon.wait_printed("mcp.broken")
+        status, doctor, once, piped = await asyncio.gather(
             site.command("status", "--json"),
+            site.command("doctor", "--json"),
             site.command("chat", "--once", "plum"),
             site.command("chat", typed="one\ntwo\n"),
         )
@@ -32,6 +35,14 @@ async def test_commands_ask_the_daemon_and_terminals_join_it(site: Site) -> None
         assert await daemon.stop() == 0
     found = json.loads(status.out)
     assert [(part["name"], part["trouble"]) for part in found["vitals"]["adapters"]] == [("telegram[0]", "")]
+    findings = {(one["part"], one["name"]): one for one in json.loads(doctor.out)}
+    assert doctor.code == 1
+    assert {key for key, one in findings.items() if one["state"] == "failed"} == {
+        ("tools of gone", "tool server")
+    }
+    assert "no-such-program-anywhere" in findings["tools of gone", "tool server"]["detail"]
+    assert findings["daemon", "adapter telegram[0]"]["detail"] == "online"
+    assert findings["telegram", "token"]["state"] == findings["machine", "clock"]["state"] == "ok"
     assert (once.code, once.out, once.err) == (0, "echo: plum\n", "")
     assert (piped.code, piped.out, piped.err) == (0, "echo: one\necho: two\n", "")
     # Without a terminal a list is lines of cells, its columns first.
