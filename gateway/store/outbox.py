@@ -20,6 +20,9 @@ from gateway.store.tx import Row, Tx
 
 Kind = Literal["text", "card", "notice", "edit"]
 
+OPEN = "state IN ('queued', 'sending')"
+"""The words of the index of open rows. SQLite uses it only for queries that say the same, narrower ones included."""
+
 SENT_AGAIN, DROPPED = "sent again by the operator", "dropped by the operator"
 REPLACED = f"('superseded', 'unknown, sent again', '{SENT_AGAIN}', '{DROPPED}')"
 """What `failed` rows say that are no dead letters: something newer took their place, or somebody let them go."""
@@ -137,7 +140,7 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
     if place["gone"] is not None:
         tx.run(
             "UPDATE outbox SET state = 'failed', error = :why, settled_at = :now"
-            " WHERE dest = :dest AND state = 'queued'",
+            f" WHERE dest = :dest AND state = 'queued' AND {OPEN}",
             why=place["gone"],
             now=now_ms,
             dest=dest,
@@ -178,7 +181,7 @@ def _first_queued(tx: Tx, dest: str) -> Row | None:
     return tx.row(
         "SELECT o.*, e.platform_msg_id AS edits_msg_id, e.dest AS edits_dest"
         " FROM outbox o LEFT JOIN outbox e ON e.id = o.edits"
-        " WHERE o.dest = :dest AND o.state = 'queued' ORDER BY o.dest_seq LIMIT 1",
+        f" WHERE o.dest = :dest AND o.state = 'queued' AND o.{OPEN} ORDER BY o.dest_seq LIMIT 1",
         dest=dest,
     )
 
@@ -278,7 +281,7 @@ def interrupted(tx: Tx) -> list[tuple[int, str, Kind, int | None]]:
     """
     rows = tx.rows(
         "SELECT id, dest, turn_id, CASE WHEN platform_msg_id IS NULL THEN kind ELSE 'edit' END AS kind"
-        " FROM outbox WHERE state = 'sending' ORDER BY id"
+        f" FROM outbox WHERE state = 'sending' AND {OPEN} ORDER BY dest, dest_seq"
     )
     return [(row["id"], row["dest"], row["kind"], row["turn_id"]) for row in rows]
 
@@ -287,7 +290,7 @@ def open_dests(tx: Tx, platform: str, account: str) -> list[str]:
     """The destinations of an account that have something queued."""
     rows = tx.rows(
         "SELECT d.dest FROM destinations d WHERE d.platform = :platform AND d.account = :account AND EXISTS"
-        " (SELECT 1 FROM outbox o WHERE o.dest = d.dest AND o.state IN ('queued', 'sending'))",
+        f" (SELECT 1 FROM outbox o WHERE o.dest = d.dest AND o.{OPEN})",
         platform=platform,
         account=account,
     )
@@ -296,7 +299,7 @@ def open_dests(tx: Tx, platform: str, account: str) -> list[str]:
 
 def has_open(tx: Tx, dest: str) -> bool:
     """Whether anything is still to go out to this destination."""
-    sql = "SELECT 1 AS x FROM outbox WHERE dest = :dest AND state IN ('queued', 'sending') LIMIT 1"
+    sql = f"SELECT 1 AS x FROM outbox WHERE dest = :dest AND {OPEN} LIMIT 1"
     return tx.row(sql, dest=dest) is not None
 
 

@@ -16,7 +16,7 @@ from itertools import takewhile
 from gateway.messages import Target
 from gateway.store import lanes
 from gateway.store.inputs import Part, TurnInputRow
-from gateway.store.lanes import OPEN_STATES, Fence, Head
+from gateway.store.lanes import IS_OPEN, OPEN_STATES, Fence, Head
 from gateway.store.turns import TurnState
 from gateway.store.tx import Row, Tx
 
@@ -109,7 +109,7 @@ def flush(tx: Tx, lane_id: int) -> Head | None:
     """Nothing more is gathered in this lane; returns its head if it waited for that."""
     changed = tx.run(
         "UPDATE turns SET gathers = NULL, ready_at = NULL"
-        " WHERE lane_id = :lane AND state = 'queued' AND gathers IS NOT NULL",
+        f" WHERE lane_id = :lane AND state = 'queued' AND {IS_OPEN} AND gathers IS NOT NULL",
         lane=lane_id,
     )
     return lanes.head_of(tx, lane_id) if changed else None
@@ -223,7 +223,8 @@ def has_to_hear(tx: Tx, fence: Fence, requester: str, now_ms: int) -> bool:
 def _steering(tx: Tx, lane_id: int, requester: str, now_ms: int) -> list[Row]:
     """The person's waiting turns that may be taken over now; none overtakes another of theirs that may not."""
     rows = tx.rows(
-        "SELECT * FROM turns WHERE lane_id = :lane AND requester = :who AND state = 'queued' ORDER BY seq",
+        f"SELECT * FROM turns WHERE lane_id = :lane AND requester = :who AND state = 'queued' AND {IS_OPEN}"
+        " ORDER BY seq",
         lane=lane_id,
         who=requester,
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from gateway.messages import Target
 from gateway.store import lanes
 from gateway.store.inputs import TurnInputRow
-from gateway.store.lanes import OPEN_STATES, Fence, Head
+from gateway.store.lanes import IS_OPEN, OPEN_STATES, Fence, Head
 from gateway.store.tx import Row, Tx
 
 TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "cancelled", "merged"]
@@ -306,7 +306,7 @@ def drop_queued(tx: Tx, lane_id: int, now_ms: int) -> int:
     """Cancel all turns of the lane that never started; returns how many. A lane left empty rests."""
     dropped = tx.run(
         "UPDATE turns SET state = 'cancelled', finished_at = :now, error = 'dropped'"
-        " WHERE lane_id = :lane AND state = 'queued'",
+        f" WHERE lane_id = :lane AND state = 'queued' AND {IS_OPEN}",
         now=now_ms,
         lane=lane_id,
     )
