@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from tests.loopback import loopback_only
+from tests.postgres import MISSING, find_programs
 from tests.requirements import TABLE, not_run, parse_table, test_of
 
 # The same examples at every run, on however busy a machine; HYPOTHESIS_PROFILE=explore looks for new ones.
@@ -29,6 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
     # Under xdist the controller hears every worker's reports; the workers themselves know only their share.
     if config.getoption("--requirements") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Requirements(), "requirements")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if find_programs() is None:
+        terminalreporter.write_line(MISSING, yellow=True)
 
 
 @pytest.fixture(autouse=True, scope="session")

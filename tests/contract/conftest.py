@@ -1,6 +1,6 @@
 """Every stage for every contract test, except for what a platform cannot do."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from tests.contract.stages.memory import MemoryStage
 from tests.contract.stages.slack import SlackHttpStage, SlackStage
 from tests.contract.stages.telegram import TelegramStage
 from tests.contract.stages.terminal import TerminalStage
+from tests.postgres import Server, find_programs, running_server
 
 STAGES: dict[str, Any] = {
     "memory": MemoryStage,
@@ -52,3 +53,12 @@ async def running(stage: Stage, inbox: RecordingInbox) -> AsyncIterator[Running]
     await running.start()
     yield running
     await running.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A server that all tests of this process share, each with a database of its own."""
+    programs = find_programs()
+    assert programs is not None
+    with running_server(programs) as server:
+        yield server

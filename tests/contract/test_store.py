@@ -1,6 +1,7 @@
 """One suite over every store: what a lane, a turn, a request and a message to show may and may not do.
 
-`store` opens an empty, migrated database of each engine; a further engine adds one line to `ENGINES`.
+`store` opens an empty, migrated database of each engine; a further engine adds one line to `ENGINES`. PostgreSQL is
+tried wherever it is installed, see `tests/postgres.py`.
 """
 
 import asyncio
@@ -8,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +20,11 @@ from gateway.session_store import ResetPolicy, Session, SessionStore, reset
 from gateway.store import inbox, lanes, messages, outbox, pairings, requests, schema, turns
 from gateway.store.lanes import Fence, Head
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
+from gateway.store.postgres import open_postgres
 from gateway.store.sqlite import open_database
 from gateway.store.turns import Claim, StoredEvent, TurnInputRow
 from gateway.store.tx import Store, Tx
+from tests.postgres import find_programs
 
 HERE = Target(platform="memory", account="bot", chat_id="1")
 DEST = dest_of(HERE)
@@ -31,18 +33,28 @@ MS = int(NOW.timestamp() * 1000)
 
 
 @asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncIterator[Store]:
-    database = await open_database(folder / "parley.db")
+async def _sqlite(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    database = await open_database(request.getfixturevalue("tmp_path") / "parley.db")
     yield database
     await database.close()
 
 
-ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Store]]] = {"sqlite": _sqlite}
+@asynccontextmanager
+async def _postgres(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    database = await open_postgres(request.getfixturevalue("postgres").make_database())
+    yield database
+    await database.close()
+
+
+ENGINES: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Store]]] = {
+    "sqlite": _sqlite,
+    **({"postgres": _postgres} if find_programs() else {}),
+}
 
 
 @pytest.fixture(params=ENGINES)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with ENGINES[request.param](tmp_path) as database:
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    async with ENGINES[request.param](request) as database:
         await database.write(lambda tx: schema.migrate(tx, MS))
         yield database
 
@@ -608,16 +620,23 @@ class TestOutbox:
     async def test_edits_of_what_never_certainly_arrived_are_dropped_however_many(
         self, store: Store, fate: Any
     ) -> None:
-        def prepare(tx: Tx) -> None:
-            for number in range(1, 1_201):
-                outbox.add(tx, draft(f"card{number}", kind="card"), MS)
-                outbox.claim(tx, DEST, MS)
-                outbox.settle(tx, number, state=fate, now_ms=MS)
-            for number in range(1, 1_201):
-                outbox.add(tx, draft(f"edit{number}", kind="edit", edits=number), MS)
-            outbox.add(tx, draft("last"), MS)
-
-        await store.write(prepare)
+        await post(store, draft("card", kind="card"))
+        await take(store)
+        await settle(store, 1, fate, None)
+        await post(store, draft("edit", kind="edit", edits=1))
+        more = [
+            {"row": row, "n": n} for row, first in ((1, 10), (2, 2_000)) for n in range(first, first + 1_200)
+        ]
+        await store.write(
+            lambda tx: tx.run_many(
+                "INSERT INTO outbox (dest, dest_seq, kind, payload, idem_key, edits, state, created_at)"
+                " SELECT dest, :n, kind, payload, CAST(:n AS TEXT), edits, state, created_at"
+                " FROM outbox WHERE id = :row",
+                more,
+            )
+        )
+        await store.write(lambda tx: tx.run("UPDATE destinations SET next_seq = 9000"))
+        await post(store, draft("last"))
         taken = await take(store)
         assert isinstance(taken, Claimed)
         assert taken.message.idem_key == "last"
