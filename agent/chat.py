@@ -21,6 +21,7 @@ from agent.events import (
     Checkpoint,
     Failed,
     Noted,
+    QuestionAsked,
     Record,
     Responded,
     Retracted,
@@ -75,7 +76,7 @@ async def chat(
         reference: Makes a reference for an error.
 
     Yields:
-        Events; the last one is `ChatEnded`, or `ApprovalNeeded` if the turn waits for a person.
+        Events; the last one is `ChatEnded`, or `ApprovalNeeded` or `QuestionAsked` if the turn waits for a person.
     """
     run = _Run(
         turn_input=turn_input, snapshot=snapshot, gate=gate, hear=hear, sleep=sleep, reference=reference
@@ -87,7 +88,7 @@ async def chat(
             if isinstance(event, Record):
                 run.records.append(event)
             yield event
-            if isinstance(event, ApprovalNeeded):
+            if isinstance(event, ApprovalNeeded | QuestionAsked):
                 return
             if isinstance(event, Failed):
                 break

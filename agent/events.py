@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agent.calls import ToolCall
+from agent.questions import Question
 
 Status = Literal["thinking", "waiting", "running_tool", "done"]
 ToolState = Literal["queued", "waiting", "running", "done", "failed", "denied"]
@@ -127,6 +128,14 @@ class ApprovalNeeded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAsked:
+    """The chat cannot go on before a person has answered this call's question; the chat returns after this event."""
+
+    call: ToolCall
+    question: Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
     """The chat ends without an answer; `message` is for the user, without secrets; `detail` for the log."""
 
@@ -161,6 +170,7 @@ AgentEvent = (
     | ToolReturned
     | ToolShown
     | ApprovalNeeded
+    | QuestionAsked
     | Failed
     | Noted
     | ChatEnded

@@ -15,6 +15,7 @@ from agent.events import (
     AgentEvent,
     ApprovalNeeded,
     Checkpoint,
+    QuestionAsked,
     StatusChanged,
     ToolOutcome,
     ToolReturned,
@@ -23,11 +24,11 @@ from agent.events import (
     ToolState,
 )
 from agent.notices import HANDED_OVER
-from agent.ports import Allowed, Denied, Gate, Pending
+from agent.ports import Allowed, Answered, Denied, Gate, Pending
 from agent.records import Handle, is_task_call
 from agent.snapshot import Snapshot
 from agent.tasks import task_fault
-from agent.tools.registry import Tool, ToolCallContext, ToolResult
+from agent.tools.registry import ReadQuestion, Tool, ToolCallContext, ToolResult
 from agent.tools.results import bounded
 
 _log = structlog.get_logger()
@@ -101,12 +102,36 @@ async def _decided(
         case Denied(reason=reason):
             for event in _settle(step, "denied", f"Not run: {reason}"):
                 yield event
+        case Allowed() if tool.question is not None:
+            async with aclosing(_asked(step, tool.question, gate)) as events:
+                async for event in events:
+                    yield event
         case Allowed():
             yield ToolStarted(call_id=call.id, effect=tool.effect)
             yield StatusChanged(status="running_tool")
             yield ToolShown(call=call, state="running")
             outcome, content = await _run(tool, call, turn_id, snapshot)
             for event in _settle(step, outcome, content):
+                yield event
+
+
+async def _asked(step: Handle, read: ReadQuestion, gate: Gate) -> AsyncGenerator[AgentEvent, None]:
+    """Ask the person, or hand on what they answered: nothing runs, so nothing is started."""
+    call = step.call
+    try:
+        question = read(call.args or {})
+    except ValueError as error:
+        for event in _settle(step, "error", str(error)):
+            yield event
+        return
+    answer = await gate.answer(call)
+    match answer:
+        case Pending():
+            yield ToolShown(call=call, state="waiting")
+            yield StatusChanged(status="waiting")
+            yield QuestionAsked(call=call, question=question)
+        case Answered(text=text):
+            for event in _settle(step, "ok", text):
                 yield event
 
 

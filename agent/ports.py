@@ -1,4 +1,4 @@
-"""What the agent needs from whoever runs it: the decision on a call, and the state to go on from."""
+"""What the agent needs from whoever runs it: decisions on calls, answers to questions, the state to go on from."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,14 @@ class Denied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """A person has to decide; the chat yields `ApprovalNeeded` and returns."""
+    """A person has to decide; the chat yields `ApprovalNeeded` (or `QuestionAsked`) and returns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What became of a question, in words for the model."""
+
+    text: str
 
 
 class Gate(Protocol):
@@ -30,6 +37,10 @@ class Gate(Protocol):
 
     async def check(self, call: ToolCall, *, default: str) -> Allowed | Denied | Pending:
         """The decision on one call; `default` is the tool's own policy (allow, ask or deny) if config is silent."""
+        ...
+
+    async def answer(self, call: ToolCall) -> Answered | Pending:
+        """What became of the question that a call asks; pending as long as nobody has answered."""
         ...
 
 

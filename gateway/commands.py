@@ -199,6 +199,9 @@ class Commands:
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
         if request is None:
             return "Nothing waits for an answer here."
+        if request.kind == "question" and state == "approved":
+            question = face_of(request.kind, request.prompt).one_line()
+            return f"This is a question; answer it in words or by its buttons: {question}"
         actor = Actor.of(order.message.source, is_admin=order.role == "admin")
         reason = f"{actor.name} denied this: {order.command.argument}" if order.command.argument else None
         return self._desk.decide(tx, request, state, actor, reason if state == "denied" else None).text

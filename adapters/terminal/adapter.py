@@ -59,14 +59,28 @@ class _Card:
     buttons: tuple[Button, ...]
 
     @property
+    def is_numbered(self) -> bool:
+        """Whether a number is a choice: a lone button stands beside a question, whose answer may be a number."""
+        return len(self.buttons) > 1
+
+    @property
     def choices(self) -> str:
+        if not self.is_numbered:
+            return "".join(button.label for button in self.buttons)
         return "  ".join(f"{number} {button.label}" for number, button in enumerate(self.buttons, 1))
 
     def find(self, answer: str) -> Button | None:
-        """The button with this number or label."""
-        for number, button in enumerate(self.buttons, 1):
-            if answer.casefold() in {str(number), button.label.casefold()}:
+        """The button with this label or number; a label that is another's number is meant as the label."""
+        for button in self.buttons:
+            if answer.casefold() == button.label.casefold():
                 return button
+        if (
+            self.is_numbered
+            and answer.isascii()
+            and answer.isdecimal()
+            and 0 < int(answer) <= len(self.buttons)
+        ):
+            return self.buttons[int(answer) - 1]
         return None
 
 
@@ -154,6 +168,7 @@ class TerminalAdapter:
             self._shown.popitem(last=False)
         if card.buttons:
             self._card = card
+        if self._card:
             self._card_opened.set()
 
     async def _watch(self) -> None:
@@ -223,9 +238,12 @@ class TerminalAdapter:
             )
             if answer:
                 await self._console.note(answer.text)
-        elif self._card and line.isdecimal():
+        elif self._card and self._card.is_numbered and line.isdecimal():
             await self._console.note(self._card.choices)
         else:
+            if not line.startswith("/"):
+                # Words may be an answer: what comes of them, a reply or the card once more, is waited for.
+                self._card_opened.clear()
             number = self._new_id()
             await inbox.receive(
                 InboundMessage(

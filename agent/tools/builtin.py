@@ -1,9 +1,11 @@
 """The tools that need no server."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agent.tools.registry import Tool, function_tool
+from agent.questions import QUESTION_SCHEMA, read_question
+from agent.tools.registry import BUILTIN_SERVER, Tool, ToolCallContext, ToolResult, function_tool
 
 
 def now(timezone: str = "UTC") -> str:
@@ -19,8 +21,29 @@ def now(timezone: str = "UTC") -> str:
 
 def builtin_tools() -> tuple[Tool, ...]:
     """All built-in tools."""
-    return (function_tool(now, default_policy="allow", effect="read"),)
+    return (function_tool(now, default_policy="allow", effect="read"), _ask_user())
 
 
-BUILTIN_NAMES = ("now",)
+def _ask_user() -> Tool:
+    return Tool(
+        name="ask_user",
+        server=BUILTIN_SERVER,
+        tool="ask_user",
+        description=(
+            "Ask the user a question and wait for the answer, however long it takes. Give choices where the answer is"
+            " one of a few; ask one thing at a time, and only what you cannot find out yourself."
+        ),
+        parameters=QUESTION_SCHEMA,
+        run=_never_run,
+        default_policy="allow",
+        effect="read",
+        question=read_question,
+    )
+
+
+async def _never_run(_args: Mapping[str, object], _context: ToolCallContext) -> ToolResult:
+    raise AssertionError("a question is answered by a person, never run")
+
+
+BUILTIN_NAMES = ("now", "ask_user")
 """Their names, for the check of a configuration, without the cost of building their schemas."""

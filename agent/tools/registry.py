@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
 from agent.provider import ToolSpec
+from agent.questions import Question
 
 BUILTIN_SERVER = "builtin"
 
@@ -41,6 +42,7 @@ class ToolCallContext:
 
 
 Runner = Callable[[Mapping[str, object], ToolCallContext], Awaitable[ToolResult]]
+ReadQuestion = Callable[[Mapping[str, object]], Question]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,8 @@ class Tool:
     """One tool.
 
     `name` is the model's, `server` and `tool` the real names. `parameters` is a JSON schema of type object.
-    `effect` says what a second run would do, after a crash hid the result of the first.
+    `effect` says what a second run would do, after a crash hid the result of the first. A tool with `question` is
+    never run: a person's answer to what it reads from the arguments (`ValueError`: they are none) is its result.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Tool:
     run: Runner = field(repr=False, compare=False)
     default_policy: Policy = "ask"
     effect: Effect = "external"
+    question: ReadQuestion | None = field(default=None, repr=False, compare=False)
 
     @property
     def ref(self) -> str:

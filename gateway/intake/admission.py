@@ -128,6 +128,19 @@ class Admission:
         self._delivery.post_notice(tx, target, REASON_TAKEN, reply_to=message.message_id)
         return True
 
+    def take_answer(self, tx: Tx, message: InboundMessage) -> bool:
+        """Take a message as the answer to the question its author was asked, if there is one; False if not."""
+        lane = lanes.find(tx, self._key(message))
+        if lane is None or not message.text.strip():
+            return False
+        actor = Actor.of(message.source, is_admin=False)
+        request = self._desk.take_words(tx, lane.id, actor, message.text)
+        if request is None or request.turn_id is None:
+            return False
+        self._note(tx, message, request.turn_id, turns.session_of(tx, request.turn_id))
+        self._limits.count(tx, message.source.requester, Target.of(message.source), messages=1)
+        return True
+
     def admit(self, tx: Tx, message: InboundMessage) -> None:
         """Take an addressed message that is no part of another, or refuse it with a word."""
         source = message.source

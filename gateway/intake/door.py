@@ -212,7 +212,9 @@ class Intake:
             # The rest of a split text names nobody: it is looked at, addressed or not.
             if not self._remember(tx, message, "ignored") or self._admission.join(tx, message):
                 return
-            if is_addressed and not self._admission.take_reason(tx, message):
+            if not is_addressed or self._admission.take_reason(tx, message):
+                return
+            if not self._admission.take_answer(tx, message):
                 self._admission.admit(tx, message)
 
         return work

@@ -122,6 +122,7 @@ class Board:
             at=datetime.fromtimestamp((request.decided_at or 0) / 1000, tz=UTC),
             progress=progress,
             terms="" if granted is None else granted_words(granted),
+            answer=request.answer or "",
         )
         face = _face(request)
         return face.settled_card(settling, measure=capabilities.measure, limit=capabilities.limit).body

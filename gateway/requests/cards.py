@@ -284,6 +284,11 @@ def label(text: str) -> str:
     return _name(text)
 
 
+def visible_line(text: str) -> str:
+    """Somebody else's words inside a line of ours: literal, on one line, of some length."""
+    return _line(text)
+
+
 def _line(text: str) -> str:
     return shorten_middle(_one_line(text), 2 * LEAST_KEPT)[0]
 

@@ -19,6 +19,7 @@ from gateway.requests.cards import Prompt
 from gateway.requests.faces import face_of
 from gateway.requests.granting import Granting
 from gateway.requests.offers import Terms
+from gateway.requests.questions import ANSWER, Question
 from gateway.requests.states import Actor, Counted, Refused, Settled, Standing, answered, may_answer
 from gateway.requests.task_cards import TaskPrompt
 from gateway.store import cards, lanes, outbox, pending, turns
@@ -34,11 +35,12 @@ EXPIRED_REASON = (
     "Nobody answered in time. Silence is not consent: do not try to get the same done another way."
 )
 
-Decided = Literal["approved", "denied", "postponed"]
-_ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone"]] = {
+Decided = Literal["approved", "denied", "postponed", "answered"]
+_ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone", "answer"]] = {
     "approved": "approve",
     "denied": "deny",
     "postponed": "postpone",
+    "answered": "answer",
 }
 
 Confirm = Callable[[Tx, Request, bool, Actor], str]
@@ -81,6 +83,44 @@ class Desk:
     def on_confirmation(self, topic: str, confirm: Confirm) -> None:
         """Who carries out confirmations of a topic (`call_id` before its first colon)."""
         self._confirms[topic] = confirm
+
+    def put(
+        self,
+        tx: Tx,
+        *,
+        turn_id: int,
+        lane_id: int,
+        target: Target,
+        requester: str,
+        question: Question,
+        call_id: str,
+    ) -> int:
+        """Ask a question on a card of its own; returns the request's id."""
+        now_ms = self._now_ms()
+        request_id = rows.open_request(
+            tx,
+            turn_id=turn_id,
+            lane_id=lane_id,
+            call_id=call_id,
+            kind="question",
+            requester=requester,
+            args_hash="",
+            prompt=question.to_json(),
+            now_ms=now_ms,
+            expires_at=now_ms + int(self._timeout_s * 1000),
+        )
+        self._board.open(tx, _existing(tx, request_id), target, f"question:{call_id}")
+        return request_id
+
+    def take_words(self, tx: Tx, lane_id: int, actor: Actor, words: str) -> Request | None:
+        """Take a message of the person asked as the answer to the lane's open question; None if it is none."""
+        request = rows.pending_in(tx, lane_id)
+        if request is None or request.kind != "question" or request.requester != actor.id:
+            return None
+        answer = Question.from_json(request.prompt).reads(words)
+        if answer is None or (request.expires_at or 0) <= self._now_ms():
+            return None
+        return request if self._settle(tx, request, "answered", actor=actor, answer=answer) else None
 
     def ask_task(
         self,
@@ -189,6 +229,9 @@ class Desk:
                 return self.decide(tx, request, "denied", actor)
             case "later":
                 return self.decide(tx, request, "postponed", actor)
+            case _ if choice.startswith(ANSWER):
+                chosen = Question.from_json(request.prompt).choices[int(choice.removeprefix(ANSWER))]
+                return self.decide(tx, request, "answered", actor, answer=chosen)
             case _:
                 return self.decide(tx, request, "approved", actor, choice=choice)
 
@@ -210,8 +253,12 @@ class Desk:
         reason: str | None = None,
         *,
         choice: str = "once",
+        answer: str | None = None,
     ) -> PressAnswer:
-        """Answer a request as `actor`; the first valid answer wins. `choice` is the button that approves."""
+        """Answer a request as `actor`; the first valid answer wins.
+
+        `choice` is the button that approves, `answer` what is answered to a question.
+        """
         outcome = answered(
             self._standing(tx, request),
             _ANSWERS[state],
@@ -226,10 +273,12 @@ class Desk:
                 return self._counted(tx, request, outcome, actor)
             case Settled(state="expired"):
                 self._settle(tx, request, "expired", actor=None, reason=EXPIRED_REASON)
-                return PressAnswer(text="Too late: this request has expired. Nothing was run.", alert=True)
+                return PressAnswer(text="Too late: this request has expired. Nothing was done.", alert=True)
             case Settled():
                 terms = self._terms(request, choice) if state == "approved" else None
-                if not self._settle(tx, request, state, actor=actor, reason=reason, terms=terms):
+                if not self._settle(
+                    tx, request, state, actor=actor, reason=reason, terms=terms, answer=answer
+                ):
                     return PressAnswer(text="Somebody else was first. Nothing was done.", alert=True)
                 if request.kind == "confirmation":
                     return PressAnswer(text=(_existing(tx, request.id).reason or "Done."))
@@ -361,16 +410,26 @@ class Desk:
         state: RequestState,
         *,
         actor: Actor | None,
-        reason: str | None,
+        reason: str | None = None,
         by: str = "",
         terms: Terms | None = None,
+        answer: str | None = None,
     ) -> bool:
         now_ms = self._now_ms()
         names = self._names(tx, request)
         if actor is not None:
             by = " and ".join((*names, actor.name)) if state == "approved" else actor.name
         decider = actor.id if actor else None
-        if not rows.decide(tx, request.id, state=state, by=by, decider=decider, reason=reason, now_ms=now_ms):
+        if not rows.decide(
+            tx,
+            request.id,
+            state=state,
+            by=by,
+            decider=decider,
+            reason=reason,
+            answer=answer,
+            now_ms=now_ms,
+        ):
             return False
         self._write_down(tx, request, state, actor)
         if terms is not None and actor is not None:

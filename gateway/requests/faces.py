@@ -8,21 +8,26 @@ from datetime import datetime
 from typing import Protocol
 
 from gateway.document import Document
-from gateway.requests import cards, offers, task_cards
+from gateway.requests import cards, offers, questions, task_cards
 from gateway.requests.cards import Asking, Card, Measure, Prompt
+from gateway.requests.questions import Question
 from gateway.requests.task_cards import TaskPrompt
 from gateway.store.requests import RequestKind, RequestState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settling:
-    """How a request ended: in which state, by whom, when, how its call fares, what was granted beyond it."""
+    """How a request ended: in which state, by whom, when, how its call fares, what was granted beyond it.
+
+    `answer` is what was answered to a question.
+    """
 
     state: RequestState
     by: str
     at: datetime
     progress: str = ""
     terms: str = ""
+    answer: str = ""
 
 
 class Face(Protocol):
@@ -175,6 +180,60 @@ class TaskFace:
         return f"This was settled: {ending}. Nothing was done: {self.one_line()}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFace:
+    """What does the person say?"""
+
+    question: Question
+
+    @property
+    def asked(self) -> str:
+        """See `Face`."""
+        return self.question.asked
+
+    def open_card(self, asking: Asking, *, measure: Measure, limit: int) -> Card:
+        """See `Face`."""
+        return questions.open_card(self.question, asking.minutes, measure=measure, limit=limit)
+
+    def settled_card(self, settling: Settling, *, measure: Measure, limit: int) -> Card:
+        """See `Face`."""
+        return questions.settled_card(
+            self.question,
+            settling.state,
+            by=settling.by,
+            at=settling.at,
+            answer=settling.answer,
+            measure=measure,
+            limit=limit,
+        )
+
+    def reminder(self, *, kept: int, measure: Measure, limit: int) -> Document:
+        """See `Face`."""
+        return questions.reminder(self.question, kept=kept, measure=measure, limit=limit)
+
+    def whole(self) -> Document:
+        """See `Face`."""
+        return questions.whole(self.question)
+
+    def one_line(self) -> str:
+        """See `Face`."""
+        return questions.one_line(self.question)
+
+    def first_offers(self, *, needed: int, show_all: bool) -> tuple[offers.Row, ...]:
+        """See `Face`."""
+        del needed  # one answer is enough
+        return questions.first_offers(self.question, show_all=show_all)
+
+    def told(self, state: RequestState, terms: str) -> str:
+        """See `Face`."""
+        del terms  # an answer grants nothing
+        return questions.told(state)
+
+    def already(self, state: RequestState, by: str) -> str:
+        """See `Face`."""
+        return f"This question was settled: {questions.ending(state, by)}. Nothing was done."
+
+
 def face_of(kind: RequestKind, prompt: str) -> Face:
     """The face of a request that has one: all kinds but confirmations, whose prompt is their words.
 
@@ -183,4 +242,6 @@ def face_of(kind: RequestKind, prompt: str) -> Face:
     """
     if kind == "task":
         return TaskFace(prompt=TaskPrompt.from_json(prompt))
+    if kind == "question":
+        return QuestionFace(question=Question.from_json(prompt))
     return ApprovalFace(prompt=Prompt.from_json(prompt))

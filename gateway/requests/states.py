@@ -3,6 +3,7 @@
     pending ──approve──▶ approved    (once as many people as needed have said so)
        ├────── deny ───▶ denied      (one is enough)
        ├─── postpone ──▶ postponed   (the end of a task only)
+       ├───── answer ──▶ answered    (a question only)
        ├───── expire ──▶ expired
        └───── close ───▶ closed      (its turn was stopped or ended)
 
@@ -16,12 +17,13 @@ from typing import Literal
 from gateway.source import SessionSource
 from gateway.store.requests import RequestKind, RequestState
 
-Answer = Literal["approve", "deny", "postpone", "expire", "close"]
+Answer = Literal["approve", "deny", "postpone", "answer", "expire", "close"]
 
 TABLE: Mapping[tuple[RequestState, Answer], RequestState] = {
     ("pending", "approve"): "approved",
     ("pending", "deny"): "denied",
     ("pending", "postpone"): "postponed",
+    ("pending", "answer"): "answered",
     ("pending", "expire"): "expired",
     ("pending", "close"): "closed",
 }
@@ -89,7 +91,7 @@ def may_answer(standing: Standing, actor: Actor, approvers: frozenset[str]) -> b
 
 def answered(
     standing: Standing,
-    answer: Literal["approve", "deny", "postpone"],
+    answer: Literal["approve", "deny", "postpone", "answer"],
     actor: Actor,
     *,
     approvers: frozenset[str],

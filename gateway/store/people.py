@@ -32,7 +32,7 @@ _KEPT: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "tasks": (f"turn_id IN {_TURNS}", ("session_id", "agent", "goal", "state", "at")),
     "requests": (
         "requester = :who",
-        ("turn_id", "kind", "state", "prompt", "created_at", "decided_by", "decided_at", "reason"),
+        ("turn_id", "kind", "state", "prompt", "created_at", "decided_by", "decided_at", "reason", "answer"),
     ),
     "grants": (
         "subject = :who",

@@ -6,7 +6,7 @@ from typing import Literal
 from gateway.store.tx import Row, Tx
 
 RequestKind = Literal["approval", "task", "question", "confirmation"]
-RequestState = Literal["pending", "approved", "denied", "postponed", "expired", "closed"]
+RequestState = Literal["pending", "approved", "denied", "postponed", "answered", "expired", "closed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +15,7 @@ class Request:
 
     A confirmation belongs to no turn and no lane. `needed`: how many people must approve. `decided_by` is for
     people to read, `decider` an id (platform:user). `escalated_at`: its card was sent on to another chat.
+    `answer`: what was answered to a question.
     """
 
     id: int
@@ -34,6 +35,7 @@ class Request:
     decider: str | None
     decided_at: int | None
     reason: str | None
+    answer: str | None = None
 
 
 def open_request(
@@ -103,12 +105,13 @@ def pending_in(tx: Tx, lane_id: int) -> Request | None:
     return _request(row) if row else None
 
 
-def of_call(tx: Tx, turn_id: int, call_id: str) -> Request | None:
-    """The newest request about one call of a turn."""
+def of_call(tx: Tx, turn_id: int, call_id: str, kind: RequestKind = "approval") -> Request | None:
+    """The newest request of this kind about one call of a turn."""
     row = tx.row(
-        "SELECT * FROM requests WHERE turn_id = :turn AND call_id = :call ORDER BY id DESC LIMIT 1",
+        "SELECT * FROM requests WHERE turn_id = :turn AND call_id = :call AND kind = :kind ORDER BY id DESC LIMIT 1",
         turn=turn_id,
         call=call_id,
+        kind=kind,
     )
     return _request(row) if row else None
 
@@ -195,17 +198,19 @@ def decide(
     reason: str | None,
     now_ms: int,
     decider: str | None = None,
+    answer: str | None = None,
 ) -> bool:
     """Settle a pending request; False if somebody else was first."""
     return (
         tx.run(
             "UPDATE requests SET state = :state, decided_by = :by, decider = :decider, decided_at = :now,"
-            " reason = :reason WHERE id = :id AND state = 'pending'",
+            " reason = :reason, answer = :answer WHERE id = :id AND state = 'pending'",
             state=state,
             by=by,
             decider=decider,
             now=now_ms,
             reason=reason,
+            answer=answer,
             id=request_id,
         )
         == 1
@@ -231,4 +236,5 @@ def _request(row: Row) -> Request:
         decider=row["decider"],
         decided_at=row["decided_at"],
         reason=row["reason"],
+        answer=row["answer"],
     )

@@ -73,7 +73,7 @@ CREATE TABLE requests (
     kind TEXT NOT NULL, n {int} NOT NULL DEFAULT 0, state TEXT NOT NULL, requester TEXT NOT NULL,
     args_hash TEXT NOT NULL, prompt TEXT NOT NULL, created_at {int} NOT NULL, expires_at {int},
     needed {int} NOT NULL DEFAULT 1, escalated_at {int},
-    decided_by TEXT, decider TEXT, decided_at {int}, reason TEXT,
+    decided_by TEXT, decider TEXT, decided_at {int}, reason TEXT, answer TEXT,
     UNIQUE (turn_id, call_id, kind, n)
 );
 CREATE INDEX requests_due ON requests (expires_at) WHERE state = 'pending';

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.calls import ToolCall
-from agent.ports import Allowed, Denied, Gate, Pending
+from agent.ports import Allowed, Answered, Denied, Gate, Pending
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.requests.grants import Pattern
 from gateway.requests.policy import ApprovalPolicy
+from gateway.requests.questions import outcome
 from gateway.store import grants
 from gateway.store import requests as rows
 from gateway.store.audit import AuditLog
@@ -68,6 +69,14 @@ class TurnGate:
         # Looked up once more in the transaction that writes down its use: it may just have been revoked.
         used = await self.keeper.database.write(lambda tx: self._use_grant(tx, call))
         return Allowed() if used else Pending()
+
+    async def answer(self, call: ToolCall) -> Answered | Pending:
+        """What the person answered to the question of a call, if they have."""
+        request = await self.keeper.database.read(
+            lambda tx: rows.of_call(tx, self.turn_id, call.id, "question")
+        )
+        words = outcome(request) if request is not None else None
+        return Pending() if words is None else Answered(text=words)
 
     def _request(self, tx: Tx, call: ToolCall) -> Request | None:
         return rows.of_call(tx, self.turn_id, call.id)

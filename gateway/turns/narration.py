@@ -20,6 +20,7 @@ from agent.events import (
     Checkpoint,
     Failed,
     Noted,
+    QuestionAsked,
     Record,
     Responded,
     Retracted,
@@ -38,7 +39,7 @@ from gateway.clock import Clock, to_ms
 from gateway.delivery import Delivery, Ending, Place, Stream
 from gateway.events import EventHub
 from gateway.limits import Limits
-from gateway.requests import Desk, Prompt, PromptCall
+from gateway.requests import Desk, Prompt, PromptCall, Question
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
@@ -147,6 +148,8 @@ class Narration:
                 await self._returned(event)
             case ApprovalNeeded():
                 await self._park(event)
+            case QuestionAsked():
+                await self._put(event)
             case Noted():
                 text = event.message
                 await self._journal.commit(lambda tx: self._notice(tx, text))
@@ -362,6 +365,45 @@ class Narration:
             card=f"card:{call.id.split('.')[0]}",
         )
         turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+
+    async def _put(self, event: QuestionAsked) -> None:
+        """Ask the turn's question and leave: the answer brings it back."""
+        asked = event.question
+        question = Question(
+            text=self._card_mask(asked.text),
+            choices=asked.choices,
+            takes_text=asked.takes_text,
+            asked=self._claim.input.speaker or self._claim.requester,
+            by=asked.server,
+        )
+        self._journal.soon(
+            "request",
+            {"kind": "question", "call_id": event.call.id, "position": 1, "of": 1, "state": "pending"},
+        )
+
+        def work(tx: Tx) -> None:
+            self._desk.put(
+                tx,
+                turn_id=self._claim.turn_id,
+                lane_id=self._claim.fence.lane_id,
+                target=self._claim.target,
+                requester=self._claim.requester,
+                question=question,
+                call_id=event.call.id,
+            )
+            messages.add(
+                tx,
+                session_id=self._claim.session_id,
+                turn_id=self._claim.turn_id,
+                role="answer",
+                author=self._claim.agent,
+                body="\n".join([question.text, *(f"- {each}" for each in question.choices)]),
+                now_ms=self._now_ms(),
+            )
+            turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+
+        await self._journal.commit(work)
+        self.parked = True
 
     def _notice(self, tx: Tx, text: str) -> None:
         self._delivery.post_notice(

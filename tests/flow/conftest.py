@@ -10,6 +10,7 @@ from tenacity import wait_fixed
 
 from adapters.memory.settings import MemorySettings
 from agent.providers import table
+from agent.tools.builtin import builtin_tools
 from gateway.adapter import Adapter
 from tests.flow import scripted
 from tests.flow.house import Clock, House, Lab, Platform
@@ -47,7 +48,8 @@ async def house_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     ) -> House:
         clock = Clock()
         lab = Lab(read_only=tuple(settings.get("tools", {}).get("read_only", ())))
-        monkeypatch.setattr("agent.runtime.builtin_tools", lab.tools)
+        own = tuple(tool for tool in builtin_tools() if tool.name == "ask_user")
+        monkeypatch.setattr("agent.runtime.builtin_tools", lambda: (*lab.tools(), *own))
         house = House(
             folder=tmp_path,
             model=scripted.model,

@@ -26,7 +26,7 @@ from agent.calls import ToolCall
 from agent.chat import chat
 from agent.errors import ProviderError
 from agent.events import AgentEvent, Record, TextDelta, ThinkingDelta
-from agent.ports import Allowed, ChatState, Denied, Gate, Pending, TurnInput
+from agent.ports import Allowed, Answered, ChatState, Denied, Gate, Pending, TurnInput
 from agent.provider import ToolSpec
 from agent.retries import RetryPolicy
 from agent.snapshot import Route, Snapshot
@@ -100,6 +100,10 @@ class Orders:
 
     decisions: dict[str, list[Decision]] = field(default_factory=dict)
     asked: list[tuple[str, str, str]] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+
+    async def answer(self, call: ToolCall) -> Answered | Pending:
+        return Answered(text=self.answers[call.id]) if call.id in self.answers else Pending()
 
     async def check(self, call: ToolCall, *, default: str) -> Decision:
         self.asked.append((call.id, call.ref, default))

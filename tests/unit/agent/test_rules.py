@@ -16,6 +16,7 @@ from agent.notices import provider_failed
 from agent.prompt import DEFAULT_IDENTITY, stable_head, system_prompt
 from agent.retries import DEFAULT_RETRIES, RetryPolicy
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile
+from agent.tools.builtin import BUILTIN_NAMES
 from agent.tools.registry import matches
 from agent.validation import check_settings
 
@@ -171,7 +172,7 @@ def test_good_settings_pass():
         ),
         (
             replace(GOOD, agents={"a": AgentProfile(tools=("builtin/then",))}),
-            "agents.a.tools: there is no 'then'; known: now",
+            f"agents.a.tools: there is no 'then'; known: {', '.join(sorted(BUILTIN_NAMES))}",
         ),
         (
             replace(GOOD, models={"demo": ModelProfile(provider="demo", fallback=("gtp",))}),

@@ -14,10 +14,13 @@ from agent.errors import SettingsError
 from agent.events import Responded, ToolReturned
 from agent.runtime import AgentRuntime
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
+from agent.tools.builtin import BUILTIN_NAMES
 from agent.tools.mcp import McpState
 from tests.unit.agent.scripted import Orders, run_chat
 
 pytestmark = pytest.mark.req("AGT-4", "AGT-10", "TOL-1", "TOL-3")
+
+OWN = [f"builtin/{name}" for name in sorted(BUILTIN_NAMES)]
 
 
 @pytest.fixture
@@ -44,13 +47,13 @@ async def started(settings: AgentSettings) -> AsyncIterator[AgentRuntime]:
 async def test_the_demo_agent_has_our_own_server_and_writes_a_note_when_asked(demo: AgentSettings):
     async with started(demo) as runtime:
         snapshot = await runtime.snapshot("default")
-        assert [spec.ref for spec in snapshot.tools.specs] == [
+        assert {spec.ref for spec in snapshot.tools.specs} == {
             "demo/echo",
             "demo/read_notes",
             "demo/roll",
             "demo/write_note",
-            "builtin/now",
-        ]
+            *OWN,
+        }
         gate = Orders()
         note = 'use write_note {"text": "buy milk"}\nuse read_notes'
         events = await run_chat(snapshot, gate, text=note)
@@ -103,7 +106,7 @@ async def test_our_demo_server_is_not_for_agents_with_a_real_model(demo: AgentSe
     agents = {**demo.agents, "real": AgentProfile(model="gpt")}
     async with started(replace(demo, models=models, agents=agents)) as runtime:
         refs = [spec.ref for spec in (await runtime.snapshot("real")).tools.specs]
-    assert refs == ["builtin/now", "tasks/task_begin", "tasks/task_end"]
+    assert refs == [*OWN, "tasks/task_begin", "tasks/task_end"]
 
 
 async def test_a_fingerprint_changes_with_persona_and_tools_and_with_nothing_else(demo: AgentSettings):
@@ -125,7 +128,7 @@ async def test_a_silent_server_delays_the_first_turn_by_the_stated_bound_and_no_
     settings = replace(demo, demo_server=False, mcp_servers={"silent": silent}, tools=rules)
     async with started(settings) as runtime:
         snapshot = await runtime.snapshot("default")
-        assert [spec.ref for spec in snapshot.tools.specs] == ["builtin/now"]
+        assert [spec.ref for spec in snapshot.tools.specs] == OWN
         assert runtime.status() == (McpState(name="silent", status="connecting"),)
 
 

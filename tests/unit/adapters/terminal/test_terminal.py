@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -267,3 +268,45 @@ async def test_a_closed_output_means_the_target_is_gone():
     adapter = TerminalAdapter(TerminalSettings(), Gateway(), console=console)
     with pytest.raises(TargetGone):
         await adapter.send(outbound("anyone?"))
+
+
+ASKED = ((Button(label="Skip", token="t-skip"),),)
+SIZES = ((Button(label="2", token="t-two"), Button(label="1", token="t-one")), *ASKED)
+
+
+async def question_then_echo(adapter: TerminalAdapter, message: InboundMessage) -> None:
+    if message.text == "ask":
+        await adapter.send(outbound("How many?", buttons=ASKED))
+    else:
+        await adapter.edit("1", outbound("How many? Answered."))
+        await adapter.send(outbound(f"you said {message.text}"))
+
+
+@pytest.mark.req("TOL-6")
+async def test_a_number_answers_a_question_whose_only_button_skips_it():
+    console, out, _ = pipe("ask\n1\n")
+    gateway = Gateway(answer=question_then_echo)
+    adapter = await run_numbered(gateway, console)
+    assert gateway.texts == ["ask", "1"]
+    assert adapter.exit_code == 0
+    assert out.getvalue() == "How many?\nSkip\nHow many? Answered.\nyou said 1\n"
+
+
+@pytest.mark.req("TOL-6")
+async def test_a_label_that_is_another_buttons_number_is_meant_as_the_label():
+    async def ask(adapter: TerminalAdapter, _message: InboundMessage) -> None:
+        await adapter.send(outbound("How many?", buttons=SIZES))
+
+    gateway = Gateway(answer=ask)
+    await run(gateway, ScriptedConsole("ask", "2"))
+    assert [update.token for update in gateway.received if isinstance(update, ButtonPress)] == ["t-two"]
+
+
+async def run_numbered(gateway: Gateway, console: Any) -> TerminalAdapter:
+    """As `run`, with ids that count from 0."""
+    ids = itertools.count()
+    adapter = TerminalAdapter(TerminalSettings(), gateway, console=console, new_id=lambda: str(next(ids)))
+    gateway.adapter = adapter
+    async with asyncio.timeout(5):
+        await adapter.run(gateway)
+    return adapter

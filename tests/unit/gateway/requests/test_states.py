@@ -35,7 +35,7 @@ standings = st.builds(
     needed=st.sampled_from([1, 2]),
     approvals=st.frozensets(st.sampled_from(["m:1", "m:2", "m:9"]), max_size=1),
 )
-answers = st.sampled_from(["approve", "deny", "postpone"])
+answers = st.sampled_from(["approve", "deny", "postpone", "answer"])
 
 
 @pytest.mark.req("APR-4", "APR-7", "APR-9")
@@ -53,6 +53,8 @@ def test_only_what_is_pending_ever_changes() -> None:
         (BOB, "approval", True),
         (CID, "approval", False),
         (ADA, "approval", True),
+        (ANN, "question", True),
+        (CID, "question", False),
         (ANN, "confirmation", False),
         (BOB, "confirmation", False),
         (ADA, "confirmation", True),
