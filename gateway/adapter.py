@@ -21,6 +21,7 @@ class Capabilities:
     `measure(piece)` is how much of `limit` the rendered piece takes, in the platform's own unit (pure).
     Gaps are the least seconds between two edits or sends in one chat. `idempotency`: how an unknown outcome is
     settled: a `key` repeats safely inside `idempotency_window_s`, `lookup` finds what was sent, `none` cannot.
+    `edit_gap_of(target)`: the gap between edits where it depends on the chat (pure).
     `input_limit`: the longest text that people's clients send as one message, None if they split none.
     `streaming`: a reply may be shown while it is written, by edits or natively. A typing mark is shown again
     every `typing_gap_s`, a little before it fades. `file_limit_bytes`: the largest file that `SendsFiles` takes,
@@ -34,6 +35,7 @@ class Capabilities:
     buttons: bool = False
     threads: bool = False
     edit_gap_s: float = 1.0
+    edit_gap_of: Callable[[Target], float] | None = None
     send_gap_s: float = 0.0
     idempotency: Literal["key", "lookup", "none"] = "none"
     idempotency_window_s: float = 0.0

@@ -7,7 +7,7 @@ and Discord replays the rest. Where it refuses that, and after a restart, missed
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
@@ -19,7 +19,7 @@ from adapters.discord.client import LeanClient, pointed_at
 from adapters.discord.commands import COMMANDS, SlashCommand
 from adapters.discord.connection import Connection
 from adapters.discord.errors import to_adapter_error
-from adapters.discord.memory import REMEMBERED, Memory, Recent
+from adapters.discord.memory import Memory
 from adapters.discord.payloads import content_of, create_body, edit_body, nonce_of, tokens_in
 from adapters.discord.render import MAX_TEXT, measure
 from adapters.discord.settings import DiscordSettings
@@ -28,8 +28,9 @@ from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, Store
 from gateway.messages import OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.2
-TYPING_GAP_S = 9.0  # the mark stands for ten seconds
 """Five edits in five seconds of one channel pass; the limit is not documented, its headers state it (2026)."""
+
+TYPING_GAP_S = 9.0  # the mark stands for ten seconds
 
 NONCE_WINDOW_S = 120.0
 """Discord knows a nonce for "the past few minutes"; two are taken for sure."""
@@ -60,7 +61,6 @@ class DiscordAdapter:
         self._clock = clock
         self._memory = Memory(settings.account)
         self._connection: Connection | None = None
-        self._first_tries: Recent[datetime] = Recent(REMEMBERED)
 
     @property
     def account(self) -> str:
@@ -100,7 +100,6 @@ class DiscordAdapter:
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Send one message; the same key within minutes gives the first one again."""
-        self._first_tries.first(message.idem_key, self._clock())
         sent = await self._ask(
             "POST", "/channels/{channel_id}/messages", message.target, body=create_body(message)
         )
@@ -126,16 +125,12 @@ class DiscordAdapter:
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """The message of this key, if it was shown.
 
-        Known for certain when it came back as an event. Else, while Discord knows the nonce, None: repeating
-        settles it. After that, a look in the channel: a nonce is not kept with a message, so the bot's newest
-        one counts if it reads the same; one goes out at a time in each channel.
+        Known for certain when it came back as an event. Else a look in the channel: a nonce is not kept with a
+        message, so the bot's newest one counts if it reads the same; one goes out at a time in each channel.
         """
         echoed = self._memory.echoes.get(nonce_of(message.idem_key))
         if echoed is not None:
             return Receipt(message_id=echoed)
-        tried_at = self._first_tries.get(message.idem_key)
-        if tried_at is not None and self._clock() - tried_at < timedelta(seconds=NONCE_WINDOW_S):
-            return None
         history = await self._ask(
             "GET",
             "/channels/{channel_id}/messages",

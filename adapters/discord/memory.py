@@ -31,12 +31,6 @@ class Recent(Generic[V]):
         """The value, if it is still remembered."""
         return self._entries.get(key)
 
-    def first(self, key: str, value: V) -> V:
-        """The value kept under a key, which is `value` if none was."""
-        if key not in self._entries:
-            self[key] = value
-        return self._entries[key]
-
 
 class Memory:
     """What an adapter knows of its account beyond one connection."""

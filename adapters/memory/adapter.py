@@ -10,7 +10,7 @@ import itertools
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from adapters.memory.settings import MemorySettings
 from gateway.adapter import Capabilities, Inbox, Reaction
@@ -81,7 +81,7 @@ class MemoryAdapter:
         self._now = now
         self._inbound: deque[_Waiting] = deque()
         self._shown: dict[str, Shown] = {}
-        self._by_key: dict[str, Receipt] = {}
+        self._by_key: dict[str, tuple[Receipt, datetime]] = {}
         self._faults: deque[_Fault] = deque()
         self._broken: AdapterError | None = None
         self._ids = itertools.count(1)
@@ -89,6 +89,7 @@ class MemoryAdapter:
         self.typing: list[Target] = []
         self.drafts: list[tuple[int, OutboundMessage]] = []
         self.reactions: dict[str, list[Reaction]] = {}
+        self.looked_up: list[str] = []
         self.connections = 0
 
     @property
@@ -160,10 +161,10 @@ class MemoryAdapter:
         fault = self._faults.popleft() if self._faults else None
         if fault and not fault.shown:
             raise fault.error
-        receipt = self._by_key.get(message.idem_key) if self._settings.idempotency == "key" else None
+        receipt = self._repeated(message.idem_key)
         if receipt is None:
             receipt = Receipt(message_id=str(next(self._ids)))
-            self._by_key[message.idem_key] = receipt
+            self._by_key[message.idem_key] = receipt, self._now()
             self._shown[receipt.message_id] = Shown(message_id=receipt.message_id, message=message)
             self._tell()
         if fault:
@@ -206,7 +207,9 @@ class MemoryAdapter:
 
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """The receipt of the message with this key, if it was ever shown."""
-        return self._by_key.get(message.idem_key)
+        self.looked_up.append(message.idem_key)
+        found = self._by_key.get(message.idem_key)
+        return found[0] if found else None
 
     # What a test does.
 
@@ -283,6 +286,12 @@ class MemoryAdapter:
     async def wait_received(self) -> None:
         """Return when everything said so far is stored."""
         await self.wait_until(lambda: not self._inbound)
+
+    def _repeated(self, key: str) -> Receipt | None:
+        """What a key that is known gives again, inside the window."""
+        receipt, shown_at = self._by_key.get(key, (None, self._now()))
+        window = timedelta(seconds=self._settings.idempotency_window_s)
+        return receipt if self._settings.idempotency == "key" and self._now() - shown_at < window else None
 
     def _raise_fault(self) -> None:
         if self._faults:

@@ -35,6 +35,9 @@ from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Upda
 EDIT_GAP_S = 1.0
 """About one a second in one chat: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits (2026)."""
 
+GROUP_EDIT_GAP_S = 3.5
+"""A group takes 20 messages a minute (same page), and edits count: 17 leave room for the answer's own rows."""
+
 TYPING_GAP_S = 4.5
 """A typing mark fades after five seconds (Bot API, sendChatAction, 2026)."""
 
@@ -85,6 +88,7 @@ class TelegramAdapter:
             buttons=True,
             threads=True,
             edit_gap_s=EDIT_GAP_S,
+            edit_gap_of=_edit_gap_s,
             streaming=self._settings.streaming,
             typing_gap_s=TYPING_GAP_S,
         )
@@ -265,6 +269,11 @@ class TelegramAdapter:
             read_timeout_s=read_timeout_s,
             queue_timeout_s=self._settings.queue_timeout_s,
         )
+
+
+def _edit_gap_s(target: Target) -> float:
+    """Groups and channels have negative ids."""
+    return GROUP_EDIT_GAP_S if target.chat_id.startswith("-") else EDIT_GAP_S
 
 
 def _content(message: OutboundMessage) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import structlog
 
 from gateway.clock import Clock, to_ms
 from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, PlainAgain, Refused, Sent, Unknown
+from gateway.delivery.pacing import Pauses
 from gateway.delivery.platforms import Platforms
 from gateway.document import Document, text_document
 from gateway.messages import Target
@@ -55,6 +56,7 @@ class Ledger:
         self._hand_over = hand_over
         self._max_age_s = max_age_s
         self._clock = clock
+        self._gaps = Pauses()  # between two new messages in one chat
 
     def post(self, tx: Tx, draft: Draft) -> int | None:
         """Queue a draft; it goes out after the commit. None: its part is there already."""
@@ -97,7 +99,14 @@ class Ledger:
         if (moved := outbox.resolved(tx, dest)) != dest:
             tx.after_commit(lambda: self.wake(moved))
             return None
-        return outbox.claim(tx, dest, self.now_ms(), max_age_ms=int(self._max_age_s * 1000))
+        now_ms = self.now_ms()
+        return outbox.claim(
+            tx,
+            dest,
+            now_ms,
+            max_age_ms=int(self._max_age_s * 1000),
+            sends_from_ms=self._gaps.until(dest, now_ms) or 0,
+        )
 
     def recover(self, tx: Tx) -> int:
         """Settle what a dead process left in `sending`; returns how many rows that were."""
@@ -105,7 +114,7 @@ class Ledger:
         for row_id, dest, kind, turn_id in rows:
             capabilities = self._platforms.capabilities(target_of(dest))
             if kind == "edit" or capabilities.idempotency != "none":
-                outbox.retry(tx, row_id, at_ms=self.now_ms(), error="interrupted")
+                outbox.retry(tx, row_id, at_ms=self.now_ms(), error="interrupted", unsure=True)
             else:
                 self._mark_unknown(tx, row_id, dest, kind, turn_id, "interrupted by a crash")
         return len(rows)
@@ -113,6 +122,7 @@ class Ledger:
     def settle(self, tx: Tx, dest: str, item: Claimed, outcome: Outcome) -> None:
         """Write down how a try ended."""
         now_ms = self.now_ms()
+        self._keep_gap(dest, item, outcome, now_ms)
         match outcome:
             case Sent(message_id=str() as message_id) if item.message.growing:
                 previews.shown(tx, item.id, message_id, now_ms)
@@ -170,6 +180,12 @@ class Ledger:
         if item.kind == "card":
             self.post_notice(tx, target, CARD_REFUSED)
 
+    def _keep_gap(self, dest: str, item: Claimed, outcome: Outcome, now_ms: int) -> None:
+        if item.edits is not None or not isinstance(outcome, Sent | Unknown):
+            return
+        gap_s = self._platforms.capabilities(item.message.target).send_gap_s
+        self._gaps.add(dest, now_ms, now_ms + int(gap_s * 1000))
+
     def _retry(self, tx: Tx, dest: str, item: Claimed, outcome: Again, now_ms: int) -> None:
         at_ms = now_ms + int(outcome.wait_s * 1000)
         created = tx.row("SELECT created_at FROM outbox WHERE id = :id", id=item.id)
@@ -180,7 +196,7 @@ class Ledger:
         log.info(
             "delivery.retry_scheduled", row=item.id, wait_s=round(outcome.wait_s, 2), reason=outcome.error
         )
-        outbox.retry(tx, item.id, at_ms=at_ms, error=outcome.error)
+        outbox.retry(tx, item.id, at_ms=at_ms, error=outcome.error, unsure=outcome.unsure)
         if outcome.whole_chat:
             outbox.pause(tx, dest, now_ms, at_ms)
 

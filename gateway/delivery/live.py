@@ -94,7 +94,8 @@ class Live:
         if not is_native and not isinstance(adapter, EditsMessages):
             return None
         able = adapter.capabilities
-        chat = self._chats.setdefault(stream.place.dest, _Chat(Pace(gap_s=able.edit_gap_s)))
+        gap_s = able.edit_gap_of(stream.place.target) if able.edit_gap_of else able.edit_gap_s
+        chat = self._chats.setdefault(stream.place.dest, _Chat(Pace(gap_s=gap_s)))
         chat.streams.append(stream)
         return Manuscript(
             measure=able.measure,

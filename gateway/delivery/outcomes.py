@@ -24,11 +24,15 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Again:
-    """Try again after `wait_s`; `whole_chat`: everything else to this chat waits as well (a rate limit)."""
+    """Try again after `wait_s`; `whole_chat`: everything else to this chat waits as well (a rate limit).
+
+    `unsure`: this try may have shown it, which is to be settled before the next one.
+    """
 
     wait_s: float
     error: str
     whole_chat: bool = False
+    unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +99,7 @@ def backoff_s(attempts: int) -> float:
 def _unknown(text: str, row: Claimed, capabilities: Capabilities) -> Outcome:
     # The same edit twice shows the same; a key repeats safely; a look-up comes before the next try.
     if row.edits is not None or capabilities.idempotency != "none":
-        return Again(wait_s=backoff_s(row.attempts), error=text)
+        return Again(wait_s=backoff_s(row.attempts), error=text, unsure=True)
     return Unknown(error=text)
 
 

@@ -27,6 +27,9 @@ class Pace:
         self._factor = min(self._factor * 2, _SLOWEST)
 
 
+_MANY = 1_000  # waits; beyond that those that have ended are forgotten before one is added
+
+
 @dataclass(slots=True)
 class Pauses:
     """Until when (UTC milliseconds) nothing at all may go to a destination, as far as this process was told."""
@@ -35,6 +38,10 @@ class Pauses:
 
     def add(self, dest: str, now_ms: int, until_ms: int) -> None:
         """The platform asked, now, to wait until then."""
+        if until_ms <= now_ms:
+            return
+        if len(self._spans) >= _MANY:
+            self._spans = {name: span for name, span in self._spans.items() if span[1] > now_ms}
         self._spans[dest] = (now_ms, max(until_ms, self._spans.get(dest, (0, 0))[1]))
 
     def until(self, dest: str, now_ms: int) -> int | None:

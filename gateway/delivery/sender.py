@@ -28,7 +28,7 @@ from gateway.delivery.stream import Place, Stream
 from gateway.document import Document, text_document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
-from gateway.messages import OutboundMessage, Target
+from gateway.messages import OutboundMessage, Receipt, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.tx import Store, Tx, Work
@@ -370,10 +370,11 @@ class Delivery:
                 return Refused(error="this platform cannot edit")
             await adapter.edit(item.edits, item.message)
             return Sent(message_id=None)
-        if item.attempts > 1 and isinstance(adapter, LooksUpSent):
-            found = await adapter.find_sent(item.message)
-            if found is not None:
+        match await self._settled(adapter, item):
+            case Receipt() as found:
                 return Sent(message_id=found.message_id)
+            case Unknown() as unsettled:
+                return unsettled
         if item.message.file is None:
             receipt = await adapter.send(item.message)
         elif isinstance(adapter, SendsFiles):
@@ -386,6 +387,18 @@ class Delivery:
         """A file that the platform does not take is told of, or where it was an answer, shown all the same."""
         assert item.message.file is not None
         return replace(outcome, instead=await asyncio.to_thread(told_instead, item.message.file, able))
+
+    async def _settled(self, adapter: Adapter, item: Claimed) -> Receipt | Unknown | None:
+        """Whether an earlier try of unknown outcome has shown the message; None: it may be sent (again)."""
+        if item.unsure_since_ms is None:
+            return None
+        able, age_ms = adapter.capabilities, self._ledger.now_ms() - item.unsure_since_ms
+        in_window = 0 <= age_ms < able.idempotency_window_s * 1000  # below 0: the clock was put back
+        if able.idempotency == "key" and in_window:
+            return None  # the platform gives the first one again
+        if isinstance(adapter, LooksUpSent) and (in_window or able.idempotency == "key"):
+            return await adapter.find_sent(item.message)
+        return Unknown(error="the platform cannot tell (any more) whether it was shown")
 
 
 async def _rest(worker: _Worker, seconds: float | None) -> None:

@@ -56,6 +56,7 @@ class Claimed:
     """A row in state `sending`: `message` is what to show; `edits` the platform id of the message to replace.
 
     `ends_stream`: that message is the row's own, which was shown before its text was complete.
+    `unsure_since_ms`: when the first try began that may have shown it; None if none can have.
     """
 
     id: int
@@ -65,6 +66,7 @@ class Claimed:
     turn_id: int | None
     edits: str | None = None
     ends_stream: bool = False
+    unsure_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +131,13 @@ def add(tx: Tx, draft: Draft, now_ms: int) -> int | None:
     return int(row["id"]) if row else None
 
 
-def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> Claimed | NotYet | None:
+def claim(
+    tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None, sends_from_ms: int = 0
+) -> Claimed | NotYet | None:
     """Mark the destination's next row `sending` and return it; None if nothing is queued.
 
-    What is older than `max_age_ms`, cannot be read or edits what never arrived fails on the way.
+    What is older than `max_age_ms`, cannot be read or edits what never arrived fails on the way. A new message
+    is none before `sends_from_ms`; edits may go out sooner.
     """
     place = tx.row("SELECT paused_at, paused_until, gone FROM destinations WHERE dest = :dest", dest=dest)
     if place is None:
@@ -157,6 +162,7 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
         due = max(
             _end(place["paused_at"], place["paused_until"], now_ms),
             _end(row["tried_at"] or 0, row["next_at"], now_ms),
+            sends_from_ms if row["edits"] is None and row["platform_msg_id"] is None else 0,
         )
         if due > now_ms:
             return NotYet(at_ms=due)
@@ -173,6 +179,7 @@ def claim(tx: Tx, dest: str, now_ms: int, *, max_age_ms: int | None = None) -> C
             turn_id=row["turn_id"],
             edits=row["platform_msg_id"] if row["edits"] is None else row["edits_msg_id"],
             ends_stream=row["platform_msg_id"] is not None,
+            unsure_since_ms=row["unsure_since"],
         )
     return None
 
@@ -225,10 +232,11 @@ def settle(
     )
 
 
-def retry(tx: Tx, row_id: int, *, at_ms: int, error: str) -> None:
-    """Back into the queue, not before `at_ms`; its followers wait for it."""
+def retry(tx: Tx, row_id: int, *, at_ms: int, error: str, unsure: bool = False) -> None:
+    """Back into the queue, not before `at_ms`; its followers wait for it. `unsure`: this try may have shown it."""
+    since = ", unsure_since = COALESCE(unsure_since, tried_at)" if unsure else ""
     tx.run(
-        "UPDATE outbox SET state = 'queued', next_at = :at, error = :error WHERE id = :id",
+        f"UPDATE outbox SET state = 'queued', next_at = :at, error = :error{since} WHERE id = :id",
         at=at_ms,
         error=error,
         id=row_id,

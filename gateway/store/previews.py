@@ -92,7 +92,8 @@ def send_rest(tx: Tx, row_id: int, rest: Document, idem_key: str) -> None:
     row = tx.row("SELECT payload FROM outbox WHERE id = :id", id=row_id)
     assert row is not None
     tx.run(
-        "UPDATE outbox SET state = 'queued', platform_msg_id = NULL, idem_key = :key, payload = :payload"
+        "UPDATE outbox SET state = 'queued', platform_msg_id = NULL, unsure_since = NULL, idem_key = :key,"
+        " payload = :payload"
         " WHERE id = :id",
         key=idem_key,
         payload=_with(row, rest),

@@ -102,7 +102,7 @@ CREATE TABLE outbox (
     part TEXT, kind TEXT NOT NULL, payload TEXT NOT NULL, preview TEXT, idem_key TEXT NOT NULL UNIQUE,
     request_id {int}, edits {int}, state TEXT NOT NULL, epoch {int} NOT NULL DEFAULT 0,
     attempts {int} NOT NULL DEFAULT 0, next_at {int} NOT NULL DEFAULT 0, tried_at {int},
-    platform_msg_id TEXT, error TEXT, created_at {int} NOT NULL, settled_at {int},
+    unsure_since {int}, platform_msg_id TEXT, error TEXT, created_at {int} NOT NULL, settled_at {int},
     UNIQUE (dest, dest_seq), UNIQUE (turn_id, part)
 );
 CREATE INDEX outbox_open ON outbox (dest, dest_seq) WHERE state IN ('queued', 'sending');

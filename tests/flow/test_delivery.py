@@ -17,7 +17,7 @@ from gateway.errors import (
 )
 from gateway.messages import OutboundMessage
 from tests.flow.conftest import Open
-from tests.flow.house import House
+from tests.flow.house import House, Person
 from tests.flow.scripted import Gate, says
 
 THREE = {"limit": 40}
@@ -213,17 +213,83 @@ async def test_where_the_platform_can_tell_a_crash_between_send_and_mark_is_sett
 ) -> None:
     house = await house_of(platform={"idempotency": means, "idempotency_window_s": 120})
     ann = house.person()
+    await crash_while_sending(house, ann)
+    await house.start()
+    await house.quiet()
+
+    assert [text.split("\n")[0] for text in ann.sees()] == ["You said: plum"]
+    assert await house.values("SELECT state FROM outbox") == ["sent"]
+    # A key repeats by itself inside its window; nothing is asked that need not be.
+    assert len(house.platform.looked_up) == (0 if means == "key" else 1)
+
+
+@pytest.mark.req("DLV-7")
+async def test_a_key_whose_window_is_over_is_looked_up_before_it_is_repeated(house_of: Open) -> None:
+    house = await house_of(platform={"idempotency": "key", "idempotency_window_s": 120})
+    ann = house.person()
+    await crash_while_sending(house, ann)
+    house.clock.pass_by(seconds=121)  # a repeat would be shown as a second message now
+    await house.start()
+    await house.quiet()
+
+    assert [text.split("\n")[0] for text in ann.sees()] == ["You said: plum"]
+    assert len(house.platform.looked_up) == 1
+
+
+@pytest.mark.req("DLV-7")
+async def test_what_is_too_old_to_be_looked_up_is_not_repeated_and_said_to_be_uncertain(
+    house_of: Open,
+) -> None:
+    house = await house_of(platform={"idempotency": "lookup", "idempotency_window_s": 120})
+    ann = house.person()
+    await crash_while_sending(house, ann)
+    house.clock.pass_by(seconds=121)
+    await house.start()
+    await ann.gets("may not have arrived")
+    await house.quiet()
+
+    assert [text.split("\n")[0][:14] for text in ann.sees()] == ["You said: plum", "A part of my l"]
+    assert house.platform.looked_up == []
+
+
+@pytest.mark.req("DLV-7")
+@pytest.mark.parametrize("means", ["key", "lookup"])
+async def test_a_message_that_was_certainly_not_sent_is_looked_for_nowhere(
+    house_of: Open, means: str
+) -> None:
+    house = await house_of(platform={"idempotency": means, "idempotency_window_s": 120})
+    ann = house.person()
+    house.platform.fail(NotSent("no connection"), RateLimited(0.01), NotSent("no connection"))
+    ann.says("plum")
+    await ann.gets("You said: plum")
+    assert house.platform.looked_up == []
+
+
+async def test_between_two_messages_to_one_chat_lies_the_platforms_gap(house_of: Open) -> None:
+    house = await house_of(platform={**THREE, "send_gap_s": 3600})
+    ann, bob = house.person("1"), house.person("2", "Bob")
+    house.model.then(says(REPLY))
+    ann.says("go")
+    await house.until("SELECT 1 FROM turns WHERE state = 'done'")
+    await house.until("SELECT 1 FROM outbox WHERE state = 'sent'")
+    house.model.then(says("for Bob"))
+    bob.says("go")  # whom Ann's gap does not concern
+    await bob.gets("for Bob")
+    for sent in (1, 2, 3):
+        await house.until(f"SELECT 1 WHERE {sent + 1} = (SELECT COUNT(*) FROM outbox WHERE state = 'sent')")
+        assert [text[:5] for text in ann.sees()] == ["first", "secon", "third"][:sent]
+        house.pass_by(ann, hours=1)
+    await house.quiet()
+
+
+async def crash_while_sending(house: House, ann: Person) -> None:
+    """The message is shown, and the process that sent it dies before it hears so."""
     slow = Gate()
     house.platform.linger = lambda message: slow.enter()
     ann.says("plum")
     await slow.reached()
     await house.crash()
     house.platform.linger = None
-    await house.start()
-    await house.quiet()
-
-    assert [text.split("\n")[0] for text in ann.sees()] == ["You said: plum"]
-    assert await house.values("SELECT state FROM outbox") == ["sent"]
 
 
 @pytest.mark.req("DLV-6")

@@ -59,6 +59,7 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     monkeypatch.setattr("gateway.delivery.stream.FIRST_LOOK_S", 0.01)
     monkeypatch.setattr("gateway.delivery.stream.FIRST_CHARS", 1)
     monkeypatch.setattr("adapters.telegram.adapter.EDIT_GAP_S", 0.0)
+    monkeypatch.setattr("adapters.telegram.adapter.GROUP_EDIT_GAP_S", 0.0)
     file = tmp_path / "config.yaml"
     settings = {
         "state_dir": str(tmp_path),

@@ -10,6 +10,7 @@ from gateway.document import text_document
 from gateway.errors import MessageRejected, OutcomeUnknown
 from gateway.messages import OutboundMessage, Target
 from tests.contract.stages.base import RecordingInbox, Running
+from tests.flow.house import Clock
 
 pytestmark = pytest.mark.req("ADP-1")
 
@@ -19,12 +20,17 @@ def message(adapter: MemoryAdapter, text: str, key: str = "k") -> OutboundMessag
 
 
 async def test_with_a_key_a_repeated_send_shows_nothing_twice():
-    adapter = MemoryAdapter(MemorySettings(idempotency="key"))
+    clock = Clock()
+    settings = MemorySettings(idempotency="key", idempotency_window_s=60)
+    adapter = MemoryAdapter(settings, now=clock)
     adapter.fail(OutcomeUnknown("lost"), shown=True)
     with pytest.raises(OutcomeUnknown):
         await adapter.send(message(adapter, "once"))
     receipt = await adapter.send(message(adapter, "once"))
     assert [shown.message_id for shown in adapter.shown] == [receipt.message_id]
+    clock.pass_by(seconds=61)
+    await adapter.send(message(adapter, "once"))
+    assert len(adapter.shown) == 2
 
 
 async def test_look_up_finds_what_was_shown_and_nothing_else():

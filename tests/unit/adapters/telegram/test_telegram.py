@@ -360,3 +360,14 @@ async def test_reactions_are_of_those_that_telegram_allows_and_replace_each_othe
         shown.append(said.reactions)
     assert shown == [("👀",), ("👍",), ("👎",)]
     assert not sim.refusals
+
+
+@pytest.mark.req("DLV-5")
+def test_a_group_is_edited_more_rarely_than_a_private_chat(sim):
+    able = make(sim).capabilities
+    assert able.edit_gap_of is not None
+    gaps = [
+        able.edit_gap_of(Target(platform="telegram", account="1", chat_id=chat))
+        for chat in ("111", "-100222")
+    ]
+    assert gaps == [1.0, 3.5]

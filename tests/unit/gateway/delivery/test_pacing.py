@@ -46,3 +46,12 @@ def test_a_pause_lasts_until_its_end_and_a_shorter_one_does_not_end_it() -> None
     pauses.add("a", 10, 1_000)
     assert [pauses.until("a", 1_999), pauses.until("b", 0)] == [2_000, None]
     assert [pauses.until("a", 2_000), pauses.until("a", 20)] == [None, None]
+
+
+def test_of_many_pauses_those_that_have_ended_are_forgotten() -> None:
+    pauses = Pauses()
+    for number in range(3_000):
+        pauses.add(f"chat {number}", number * 10, number * 10 + 100)
+    assert len(pauses._spans) <= 1_011
+    pauses.add("none", 0, 0)
+    assert "none" not in pauses._spans
