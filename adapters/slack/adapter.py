@@ -15,6 +15,7 @@ import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
+from adapters.listening import listening
 from adapters.slack import checks
 from adapters.slack.client import QuietClient
 from adapters.slack.content import LIMIT, button_blocks, content, measure, metadata
@@ -27,7 +28,6 @@ from adapters.slack.scopes import NEEDED, granted_scopes, missing_scopes
 from adapters.slack.sent import LOOKUP_AGE_S, Tries, find_sent
 from adapters.slack.settings import SlackSettings, secret
 from adapters.slack.sockets import SocketMode
-from adapters.slack.webhook import listening
 from gateway.adapter import Capabilities, Checkup, Finding, Inbox
 from gateway.errors import (
     AccessRefused,

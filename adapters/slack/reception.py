@@ -1,6 +1,6 @@
 """Takes in what Slack sends: checked by slack-bolt, read, stored in order, and only then acknowledged.
 
-Neighbours: `sockets` or `webhook` bring requests, `line` stores. slack-bolt verifies signatures and answers
+Neighbours: `sockets` or `adapters.listening` bring requests, `line` stores. slack-bolt verifies signatures and answers
 Slack's challenge; its listeners are not used, since what finds none is never acknowledged, and what raises in
 one is acknowledged all the same. Presses are answered here, to the presser alone.
 """
@@ -12,9 +12,10 @@ from typing import Any
 
 import aiohttp
 import structlog
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -78,9 +79,9 @@ class Reception:
             return True
         return response.status == _TAKEN
 
-    async def take_post(self, request: AsyncBoltRequest) -> BoltResponse:
-        """Take in what was posted; 401 if its signature is wrong."""
-        return await self._app.async_dispatch(request)
+    async def take_post(self, request: web.Request) -> web.Response:
+        """Take in what was posted; 401 if its signature is wrong, which slack-bolt verifies."""
+        return await to_aiohttp_response(await self._app.async_dispatch(await to_bolt_request(request)))
 
     async def _store(self, body: Mapping[str, Any], next: Callable[[], Awaitable[Any]]) -> Any:  # noqa: A002 - bolt's
         if body.get("type") == "url_verification":

@@ -6,7 +6,7 @@ uses it, so that a poll that fails tears no answer from the wire.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,18 +19,21 @@ from telegram import (
     ReplyParameters,
 )
 from telegram.constants import ChatAction, KeyboardButtonStyle
-from telegram.error import Conflict, RetryAfter, TelegramError
+from telegram.error import TelegramError
 
 from adapters.telegram.bot import QuietBot
 from adapters.telegram.checks import findings, refused
-from adapters.telegram.errors import is_refused_token, is_unmodified, retry_after_s, sending, to_adapter_error
-from adapters.telegram.parse import GENERAL_TOPIC, Identity, parse_update
+from adapters.telegram.errors import is_refused_token, is_unmodified, sending, to_adapter_error
+from adapters.telegram.parse import GENERAL_TOPIC, Identity
+from adapters.telegram.polling import keep_polling
+from adapters.telegram.reception import Reception
 from adapters.telegram.render import MAX_TEXT, Entity, measure, render
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.transport import AiohttpRequest
+from adapters.telegram.webhook import Webhook
 from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
 from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError
-from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
+from gateway.messages import OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.0
 """About one a second in one chat: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits (2026)."""
@@ -40,8 +43,6 @@ GROUP_EDIT_GAP_S = 3.5
 
 TYPING_GAP_S = 4.5
 """A typing mark fades after five seconds (Bot API, sendChatAction, 2026)."""
-
-_ANSWER_LIMIT = 200  # characters of a pressed button's answer
 
 _STYLES = {
     "plain": None,
@@ -68,6 +69,7 @@ class TelegramAdapter:
         self._sending = self._request(settings.connections, settings.send_timeout_s)
         self._polling = self._request(1, settings.poll_timeout_s + settings.poll_margin_s)
         self._users = 0
+        self.port: int | None = None  # where webhook mode listens, while it does
         self._has_drafts = True
         self._bot = QuietBot(token, api_base=settings.api_base, sending=self._sending, polling=self._polling)
 
@@ -94,7 +96,7 @@ class TelegramAdapter:
         )
 
     async def run(self, inbox: Inbox) -> None:
-        """Poll until cancelled."""
+        """Serve, by poll or by webhook, until cancelled."""
         if not self.account:
             raise AccessRefused("telegram.token is no bot's token: those read 123456789:AA… (ask @BotFather)")
         failure: ParleyError | None = None
@@ -196,59 +198,16 @@ class TelegramAdapter:
 
     async def _serve(self, inbox: Inbox, answers: asyncio.TaskGroup) -> None:
         me = await self._bot.get_me()
-        bot = Identity(id=str(me.id), username=me.username or "")
+        identity = Identity(id=str(me.id), username=me.username or "")
+        reception = Reception(self._bot, identity, inbox, answers)
+        if self._settings.mode == "webhook":
+            webhook = Webhook(self._bot, reception, self._settings)
+            async with webhook.listen() as self.port:
+                await webhook.keep(inbox.online)
         inbox.online()
-        offset: int | None = None
-        while True:
-            batch = await self._poll(offset)
-            parsed = [self._parse(raw, bot) for raw in batch]
-            updates = [update for update in parsed if update is not None]
-            told = iter(await inbox.receive(*updates) if updates else ())
-            # An empty answer has confirmed all there was. Ids may start anew after a quiet week, so a number
-            # from before is not kept: as an offset it would confirm, unseen, whatever is below it.
-            offset = max((int(raw["update_id"]) + 1 for raw in batch), default=None)
-            for raw, update in zip(batch, parsed, strict=True):
-                answer = next(told) if update is not None else None
-                if "callback_query" in raw:
-                    answers.create_task(self._answer(raw["callback_query"], answer))
-
-    async def _poll(self, offset: int | None) -> Sequence[Mapping[str, Any]]:
-        """The next updates from `offset` on, which confirms those before; none when nothing came in time."""
-        try:
-            return await self._bot.poll(offset, self._settings.poll_timeout_s)
-        except RetryAfter as error:
-            _log.warning("telegram.poll_limited", account=self.account, wait_s=retry_after_s(error))
-            await asyncio.sleep(retry_after_s(error))
-        except Conflict as error:
-            if "webhook" not in error.message.casefold():
-                raise
-            _log.warning("telegram.webhook_removed", account=self.account)
-            await self._bot.delete_webhook(drop_pending_updates=False)
-        return await self._bot.poll(offset, self._settings.poll_timeout_s)
-
-    def _parse(self, raw: Mapping[str, Any], bot: Identity) -> Update | None:
-        try:
-            return parse_update(raw, bot)
-        except ValueError as error:
-            # Not what the Bot API describes: it is passed over, since it would come again and again.
-            _log.warning(
-                "telegram.update_unreadable",
-                account=self.account,
-                update_id=raw.get("update_id"),
-                reason=str(error),
-            )
-            return None
-
-    async def _answer(self, query: Mapping[str, Any], answer: PressAnswer | None) -> None:
-        """End the waiting mark on a pressed button, with a word to the presser if there is one."""
-        try:
-            await self._bot.answer_callback_query(
-                query["id"],
-                text=answer.text[:_ANSWER_LIMIT] if answer else None,
-                show_alert=answer.alert if answer else None,
-            )
-        except TelegramError as error:
-            _log.debug("telegram.press_unanswered", account=self.account, reason=error.message)
+        await keep_polling(
+            self._bot, reception, timeout_s=self._settings.poll_timeout_s, account=self.account
+        )
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[None]:

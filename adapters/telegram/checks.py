@@ -54,13 +54,34 @@ def _groups(me: User) -> Iterator[Finding]:
 
 
 def _webhook(webhook: WebhookInfo, settings: TelegramSettings) -> Iterator[Finding]:
-    if settings.mode == "polling" and webhook.url:
+    if settings.mode == "webhook":
+        yield _own_webhook(webhook, settings)
+    elif webhook.url:
         yield Finding(
             name="webhook",
             state="warning",
             detail=f"Telegram sends what comes in to {_host(webhook.url)}, not here",
             fix="the daemon removes that webhook when it polls; if another program of yours set it, stop that one",
         )
+
+
+def _own_webhook(webhook: WebhookInfo, settings: TelegramSettings) -> Finding:
+    if webhook.url != settings.webhook_url:
+        there = f"leads to {_host(webhook.url)}" if webhook.url else "is not set"
+        return Finding(
+            name="webhook",
+            state="warning",
+            detail=f"at Telegram it {there}",
+            fix="the daemon sets it when it connects",
+        )
+    if webhook.last_error_message:
+        return Finding(
+            name="webhook",
+            state="warning",
+            detail=f"Telegram's last failure to deliver: {webhook.last_error_message}",
+            fix=f"{_host(webhook.url)} must lead to {settings.http_host}:{settings.http_port}{settings.http_path}",
+        )
+    return Finding(name="webhook", state="ok", detail=f"{webhook.pending_update_count} updates wait")
 
 
 def _host(url: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
 
 class TelegramSettings(BaseModel):
@@ -13,6 +13,10 @@ class TelegramSettings(BaseModel):
     Telegram holds an empty poll open; a poll without any answer `poll_margin_s` after that counts as a lost
     connection. `send_timeout_s` bounds the wait for the answer to one request, `queue_timeout_s` the wait for
     one of `connections` to be free.
+
+    In `webhook` mode Telegram posts to `webhook_url`, the public address of `http_path` on
+    `http_host`:`http_port`; whatever makes it public and speaks TLS stands before it (Telegram takes the ports
+    443, 80, 88 and 8443). Every `webhook_check_s` Telegram is asked whether it still does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -27,6 +31,11 @@ class TelegramSettings(BaseModel):
     send_timeout_s: float = Field(10, ge=1, le=120)
     queue_timeout_s: float = Field(60, ge=1, le=600)
     connections: int = Field(32, ge=1, le=256)
+    http_host: str = "127.0.0.1"
+    http_port: int = Field(8443, ge=0, le=65_535)
+    http_path: str = Field("/telegram", pattern="^/")
+    webhook_check_s: float = Field(60, gt=0, le=3_600)
+    webhook_url: str | None = Field(None, validate_default=True)
 
     @property
     def enabled(self) -> bool:
@@ -47,9 +56,15 @@ class TelegramSettings(BaseModel):
             raise ValueError("must be an http:// or https:// address")
         return value.rstrip("/")
 
-    @field_validator("mode")
+    @field_validator("webhook_url")
     @classmethod
-    def _is_built(cls, value: str) -> str:
-        if value == "webhook":
-            raise ValueError("webhook is not built yet: use polling")
+    def _is_given_where_needed(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            if info.data.get("mode") == "webhook":
+                raise ValueError("is missing in mode webhook; write the public https:// address of http_path")
+            return None
+        address = urlsplit(value)
+        # A local Bot API server takes plain http as well (--local; Bot API, "Using a Local Bot API Server").
+        if address.scheme not in {"http", "https"} or not address.hostname:
+            raise ValueError("must be an https:// address")
         return value

@@ -9,7 +9,7 @@ from tests.contract.stages.base import RecordingInbox, Running, Stage
 from tests.contract.stages.discord import DiscordStage
 from tests.contract.stages.memory import MemoryStage
 from tests.contract.stages.slack import SlackHttpStage, SlackStage
-from tests.contract.stages.telegram import TelegramStage
+from tests.contract.stages.telegram import TelegramStage, TelegramWebhookStage
 from tests.contract.stages.terminal import TerminalStage
 from tests.postgres import Server, find_programs, running_server
 
@@ -17,6 +17,7 @@ STAGES: dict[str, Any] = {
     "memory": MemoryStage,
     "terminal": TerminalStage,
     "telegram": TelegramStage,
+    "telegram_webhook": TelegramWebhookStage,
     "discord": DiscordStage,
     "slack": SlackStage,
     "slack_http": SlackHttpStage,

@@ -1,6 +1,7 @@
 """What the contract suite asks of a platform, and the gateway's side of it as a double."""
 
 import asyncio
+import socket
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -79,6 +80,14 @@ class RecordingInbox:
     def _tell(self) -> None:
         change, self._change = self._change, asyncio.Event()
         change.set()
+
+
+def free_port() -> int:
+    """A port for an adapter that must find the same one again after it stopped."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
 
 
 class Stage(Protocol):

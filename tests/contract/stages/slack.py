@@ -1,13 +1,12 @@
 """Slack on stage: the simulator, through the real client libraries, by socket and by HTTP."""
 
-import socket
 from typing import Self
 
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from gateway.adapter import Adapter
 from gateway.messages import Target
-from tests.contract.stages.base import Ability, Place
+from tests.contract.stages.base import Ability, Place, free_port
 from tests.simulators.slack import Channel, Message, SlackSimulator
 
 
@@ -118,9 +117,7 @@ class SlackHttpStage(SlackStage):
 
     def __init__(self) -> None:
         super().__init__()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()

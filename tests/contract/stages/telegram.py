@@ -6,7 +6,7 @@ from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
 from gateway.adapter import Adapter
 from gateway.messages import Target
-from tests.contract.stages.base import Ability, Place
+from tests.contract.stages.base import Ability, Place, free_port
 from tests.simulators.telegram import Chat, Message, TelegramSimulator
 
 
@@ -120,3 +120,24 @@ class TelegramStage:
             for message in self.sim.replies(self._chat(place))
             if place != "thread" or message.thread == self.topic.id
         ]
+
+
+class TelegramWebhookStage(TelegramStage):
+    """The same with posts that Telegram makes: it has no connection of its own that could break."""
+
+    abilities = TelegramStage.abilities - {"connection"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._port = free_port()
+
+    def make(self, token: str) -> TelegramAdapter:
+        return TelegramAdapter(
+            TelegramSettings(
+                token=token,
+                api_base=self.sim.url,
+                mode="webhook",
+                http_port=self._port,
+                webhook_url=f"http://127.0.0.1:{self._port}/telegram",
+            )
+        )

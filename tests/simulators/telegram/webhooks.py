@@ -55,5 +55,5 @@ class WebhookSender:
             is_taken, account.webhook_error = False, str(error) or type(error).__name__
         if is_taken:
             account.updates.confirm(update.id + 1)
-            self._world.changes.notify()
+        self._world.changes.notify()
         return is_taken

@@ -75,5 +75,5 @@ async def test_a_port_that_is_taken_is_named(sim, running, inbox):
     adapter = make(
         sim, mode="http", http_port=running.adapter.port, signing_secret=sim.account.signing_secret
     )
-    with pytest.raises(ConnectionLost, match=f"cannot listen for Slack on 127.0.0.1:{running.adapter.port}"):
+    with pytest.raises(ConnectionLost, match=f"cannot listen on 127.0.0.1:{running.adapter.port}"):
         await Running(adapter, type(inbox)()).start()

@@ -29,9 +29,15 @@ def test_neither_text_nor_errors_show_the_token():
     assert TOKEN not in str(caught.value)
 
 
-def test_a_mode_that_is_not_built_is_refused_with_what_to_use():
-    with pytest.raises(ValidationError, match="webhook is not built yet: use polling"):
+def test_webhook_mode_needs_an_address_to_give_to_telegram():
+    with pytest.raises(
+        ValidationError, match="is missing in mode webhook; write the public https:// address"
+    ):
         TelegramSettings(token=TOKEN, mode="webhook")
+    with pytest.raises(ValidationError, match="must be an https:// address"):
+        TelegramSettings(token=TOKEN, mode="webhook", webhook_url="bot.example/telegram")
+    address = "https://bot.example/telegram"
+    assert TelegramSettings(token=TOKEN, mode="webhook", webhook_url=address).webhook_url == address
 
 
 @pytest.mark.parametrize("address", ["api.telegram.org", "ftp://x", "http://"])
