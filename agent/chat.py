@@ -124,6 +124,8 @@ class _Run:
             turn_id=self.turn_input.turn_id,
             round_number=round_number,
             resolve=self.snapshot.tools.resolve,
+            model=answer.model,
+            price=answer.price,
         )
 
     def messages(self, note: str | None) -> "list[ModelMessage]":

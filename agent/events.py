@@ -20,16 +20,29 @@ ErrorKind = Literal["provider", "empty", "budget", "context", "internal"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one response or, summed, of a turn."""
+    """Requests, tokens and cost of one response or, summed, of several.
 
+    `input_tokens` are all, `cached_tokens` (read from the provider's cache) and `written_tokens` (to it) included.
+    `usd_micros` are millionths of a dollar; None: the price of some of it is not known.
+    """
+
+    requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    usd_micros: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         """The sum of both."""
+        is_known = self.usd_micros is not None and other.usd_micros is not None
         return Usage(
+            requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            usd_micros=(self.usd_micros or 0) + (other.usd_micros or 0) if is_known else None,
         )
 
 
@@ -71,13 +84,15 @@ class Retracted:
 class Responded:
     """One whole response of the model: `text` is its visible answer, `calls` what it asks for, in order.
 
-    `message_json` is the model library's own message, with our unique call ids inside.
+    `message_json` is the model library's own message, with our unique call ids inside. `model` is the configured
+    name of who answered.
     """
 
     message_json: str
     text: str
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from pydantic_ai.messages import (
 from agent.calls import ToolCall
 from agent.events import Record, Responded, ToolOutcome, ToolReturned, Usage
 from agent.ports import TurnInput
+from agent.prices import Price
 from agent.records import Round, rounds_of, steered_by_round
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -178,6 +179,8 @@ def to_responded(
     turn_id: int,
     round_number: int,
     resolve: Callable[[str], tuple[str, str]],
+    model: str = "",
+    price: Price | None = None,
 ) -> Responded:
     """The record of a response.
 
@@ -186,6 +189,8 @@ def to_responded(
         turn_id: For call ids that are unique over the session: providers' own ids repeat or are missing.
         round_number: 0-based round of the turn.
         resolve: A model's word for a tool → the tool's real `(server, tool)`.
+        model: The configured name of who answered.
+        price: What its tokens cost; None: nobody knows.
     """
     parts = [_well_formed_part(part) for part in response.parts]
     calls: list[ToolCall] = []
@@ -219,12 +224,35 @@ def to_responded(
             TextPart(content=NO_WORDS)
         )  # recorded only if a filter emptied it; no API takes an empty one
     recorded = replace(response, parts=parts)
-    usage = Usage(input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens)
     return Responded(
         message_json=dump_each([recorded])[0],
         text=text,
         calls=tuple(calls),
-        usage=usage,
+        usage=usage_of(response, price),
+        model=model,
+    )
+
+
+def usage_of(response: ModelResponse, price: Price | None) -> Usage:
+    """What one response used, and cost."""
+    used = response.usage
+    cost = (
+        None
+        if price is None
+        else price.micros(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cached_tokens=used.cache_read_tokens,
+            written_tokens=used.cache_write_tokens,
+        )
+    )
+    return Usage(
+        requests=1,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cache_read_tokens,
+        written_tokens=used.cache_write_tokens,
+        usd_micros=cost,
     )
 
 

@@ -69,7 +69,11 @@ class AgentRuntime:
             for name, profile in self._settings.models.items():
                 provider = table.open_provider(profile, demo_delay_s=self._settings.demo_delay_s, stack=stack)
                 self._routes[name] = Route(
-                    name=name, provider=provider, settings=profile.settings, cooldown=Cooldown()
+                    name=name,
+                    provider=provider,
+                    settings=profile.settings,
+                    price=profile.price,
+                    cooldown=Cooldown(),
                 )
             self._is_warm.set()
             await self._run_servers()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ContextTooLong, ProviderBusy, ProviderError, StreamCut
 from agent.events import Retracted, TextDelta, ThinkingDelta
+from agent.prices import Price
 from agent.provider import ToolSpec
 from agent.retries import RetryPolicy
 from agent.snapshot import Route
@@ -24,10 +25,11 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The response, and who gave it; `is_fallback` if that is not the agent's own model."""
+    """The response, who gave it and at which price; `is_fallback` if that is not the agent's own model."""
 
     response: "ModelResponse"
     model: str
+    price: Price | None
     is_fallback: bool
 
 
@@ -59,7 +61,12 @@ async def send_along(
                         yield event
                     else:
                         route.cooldown.succeeded()
-                        yield Answer(response=event, model=route.name, is_fallback=route is not routes[0])
+                        yield Answer(
+                            response=event,
+                            model=route.name,
+                            price=route.price,
+                            is_fallback=route is not routes[0],
+                        )
                         return
         except ProviderError as error:
             if not isinstance(error, ContextTooLong):

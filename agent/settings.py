@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.prices import Price
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentProfile:
@@ -29,7 +31,7 @@ class ModelProfile:
 
     `settings` go to the model library as they are (`temperature`, `max_tokens`, `thinking`, …).
     `context_window` is in tokens. `first_event_timeout_s` bounds the wait for a stream's first event,
-    `timeout_s` the whole of one request.
+    `timeout_s` the whole of one request. Without a `price` nobody knows what its answers cost.
     """
 
     provider: str
@@ -39,6 +41,7 @@ class ModelProfile:
     context_window: int | None = None
     fallback: tuple[str, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    price: Price | None = None
     first_event_timeout_s: float = 120.0
     timeout_s: float = 600.0
 

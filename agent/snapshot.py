@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent.cooldown import Cooldown
+from agent.prices import Price
 from agent.provider import Provider
 from agent.retries import DEFAULT_RETRIES, RetryPolicy
 from agent.tools.registry import Catalogue
@@ -12,11 +13,12 @@ from agent.tools.results import ResultFolder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One model the agent may be answered by: its configured name, its provider and its settings."""
+    """One model the agent may be answered by: its configured name, its provider, its settings and its price."""
 
     name: str
     provider: Provider
     settings: Mapping[str, object] = field(default_factory=dict)
+    price: Price | None = None
     cooldown: Cooldown = field(default_factory=Cooldown, repr=False)
 
 

@@ -15,11 +15,12 @@ from gateway.delivery import Delivery
 from gateway.events import INTERNAL_KINDS, EventHub
 from gateway.messages import Target
 from gateway.source import SessionScope, SessionSource, session_key
-from gateway.store import lanes, outbox, overview, replay, turns
+from gateway.store import lanes, outbox, overview, replay, turns, usage
 from gateway.store.outbox import dest_of
 from gateway.store.overview import Counts, LetterView, RequestView, SessionView, TurnView, UpdateView
 from gateway.store.turns import TurnState
 from gateway.store.tx import Store, Tx
+from gateway.store.usage import Spent
 
 # How long a change of which nobody was told may go unseen.
 RECHECK_S = 0.5
@@ -72,12 +73,13 @@ class Vitals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusView:
-    """The daemon at a glance; `database_bytes` with its write-ahead log."""
+    """The daemon at a glance; `database_bytes` with its write-ahead log; `spent` since midnight UTC, by model."""
 
     version: str
     started_at: int
     vitals: Vitals
     counts: Counts
+    spent: tuple[Spent, ...]
     database_bytes: int
 
 
@@ -157,11 +159,13 @@ class Api:
 
     async def status(self) -> StatusView:
         """The daemon at a glance."""
+        midnight = self._clock().replace(hour=0, minute=0, second=0, microsecond=0)
         return StatusView(
             version=version("parley-gateway"),
             started_at=self._started_at,
             vitals=self._vitals(),
             counts=await self._db.read(overview.counts),
+            spent=tuple(await self._db.read(lambda tx: usage.since(tx, to_ms(midnight)))),
             database_bytes=self._db.size_bytes(),
         )
 

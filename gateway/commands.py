@@ -12,13 +12,14 @@ from typing import Literal, assert_never, get_args
 from gateway.access import Role
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
+from gateway.limits import Limits, spent_words
 from gateway.messages import InboundMessage, Target
 from gateway.pause import Pause
 from gateway.requests import Actor, Desk
 from gateway.requests.faces import face_of
 from gateway.requests.granting import granted_words
 from gateway.session_store import SessionStore
-from gateway.store import grants, outbox, restarts, turns
+from gateway.store import grants, outbox, restarts, turns, usage
 from gateway.store import requests as request_rows
 from gateway.store.audit import AuditLog
 from gateway.store.lanes import Head, Lane
@@ -47,7 +48,7 @@ HELP: dict[Name, str] = {
     "help": "this list",
     "new": "begin a new conversation; what runs is stopped, what waits is dropped",
     "stop": "stop what runs now (/stop all drops what waits, too)",
-    "status": "what runs, what waits, which tools are there",
+    "status": "what runs, what waits, what was used, which tools are there",
     "whoami": "your ids, as an allow-list needs them",
     "approve": "let the tool run that waits for you, once",
     "deny": "do not let it run (/deny REASON tells the agent why)",
@@ -104,6 +105,7 @@ class Commands:
         restart: Callable[[], None],
         audit: AuditLog,
         pause: Pause,
+        limits: Limits,
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -114,6 +116,7 @@ class Commands:
         self._ask_restart = restart
         self._audit = audit
         self._pause = pause
+        self._limits = limits
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
@@ -235,6 +238,9 @@ class Commands:
         lost = len(outbox.unknown(tx, dest_of(order.target)))
         if lost:
             lines.append(f"{_messages(lost)} of mine may not have arrived; /again shows them.")
+        lines += self._limits.today(tx, order.message.source.requester, order.target)
+        if order.lane is not None:
+            lines += [f"Last answer by {spent_words(each)}." for each in usage.last_turn(tx, order.lane.id)]
         return "\n".join([*lines, *self._tools_status()])
 
     def _turns_line(self, tx: Tx, lane: Lane | None) -> str:

@@ -17,10 +17,12 @@ from gateway.cli.loading import ConfigFile, load, say
 from gateway.cli.tables import age, show_table, size
 from gateway.control import SOCKET, NoDaemon, ask
 from gateway.errors import ParleyError
+from gateway.limits import spent_words
 from gateway.requests.faces import face_of
 from gateway.store import overview
 from gateway.store.sqlite import look
 from gateway.store.tx import Tx
+from gateway.store.usage import Spent
 
 EXIT_NO_DAEMON = 3
 
@@ -63,6 +65,8 @@ def status(config: ConfigFile = None, as_json: Json = False) -> None:
         f"turns: {vitals['running']} running, {vitals['waiting']} waiting for a place,"
         f" {counts['requests']} waiting for a person"
     )
+    for spent in found["spent"]:
+        typer.echo(f"today {spent_words(Spent(**spent))}")
     typer.echo(f"outbox: {_counted(counts['outbox'])}")
     typer.echo(f"database: {size(found['database_bytes'])}")
 

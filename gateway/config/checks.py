@@ -20,6 +20,7 @@ def config_problems(config: Config, platforms: Sequence[str]) -> tuple[Problem, 
         *_platform_names(config, platforms),
         *_two_people(config),
         *_accounts(config),
+        *_unpriced(config),
         *_unwritable(config),
     )
 
@@ -96,6 +97,28 @@ def _accounts(config: Config) -> Iterator[Problem]:
                 )
             elif any(other.settings == entry.settings for other in entries[:index]):
                 yield _problem(config, (platform, index), "is the same account as one above", "remove it")
+
+
+def _unpriced(config: Config) -> Iterator[Problem]:
+    """A limit of money that cannot be counted would stop nobody."""
+    limited: list[tuple[str, ...]] = [("limits",)] if config.limits.usd_per_day is not None else []
+    limited += [
+        ("chats", chat, "limits")
+        for chat, settings in config.chats.items()
+        if settings.limits is not None and settings.limits.usd_per_day is not None
+    ]
+    unpriced = [
+        name
+        for name, model in config.models.items()
+        if name in config.used_models and model.price is None and model.provider != "demo"
+    ]
+    for path in limited if unpriced else []:
+        yield _problem(
+            config,
+            (*path, "usd_per_day"),
+            f"cannot be kept: the price of {quoted(unpriced[0])} is not known",
+            f"set models.{unpriced[0]}.price: {{input: …, output: …}} (US dollars per million tokens)",
+        )
 
 
 def _unwritable(config: Config) -> Iterator[Problem]:

@@ -80,6 +80,18 @@ class AgentSettings(Section):
     skills: tuple[str, ...] = ()
 
 
+Usd = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+
+
+class PriceSettings(Section):
+    """US dollars per million tokens; null is the price of `input`."""
+
+    input: Usd
+    output: Usd
+    cached: Usd | None = None  # read from the provider's cache
+    cache_write: Usd | None = None
+
+
 class ModelSettings(Section):
     """One model under the name agents use; `fallback` names other entries, tried in order.
 
@@ -93,6 +105,7 @@ class ModelSettings(Section):
     context_window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
     fallback: tuple[str, ...] = ()
     settings: Mapping[str, Any] = Field(default_factory=dict)
+    price: PriceSettings | None = None
     first_event_timeout_s: Seconds = 120
     timeout_s: Seconds = 600
 
@@ -215,7 +228,7 @@ class RetentionSettings(Section):
 
 
 class LimitSettings(Section):
-    """Per user and day; null is unlimited."""
+    """Per day (UTC): of each user or, in `chats`, of a chat's members together; null is unlimited."""
 
     messages_per_day: Annotated[int, Field(ge=0)] | None = None
     tokens_per_day: Annotated[int, Field(ge=0)] | None = None

@@ -188,6 +188,18 @@ class Config(BaseSettings):
             for index, entry in enumerate(entries)
         )
 
+    @property
+    def used_models(self) -> frozenset[str]:
+        """The names of the models some agent may be answered by."""
+        used: set[str] = set()
+        wanted = [agent.model for agent in self.agents.values()]
+        while wanted:
+            name = wanted.pop()
+            if name not in used and name in self.models:
+                used.add(name)
+                wanted += self.models[name].fallback
+        return frozenset(used)
+
     def secrets(self) -> tuple[str, ...]:
         """Every secret in force, longest first: what `Redactor` must hide."""
         return known_secrets(self.model_dump(by_alias=True), self._provenance.substituted)

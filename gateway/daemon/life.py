@@ -177,6 +177,7 @@ class Daemon:
                 restart=self._restart,
                 audit=self._audit,
                 pause=self._pause,
+                limits=limits,
                 clock=clock,
             ),
             desk=self._desk,

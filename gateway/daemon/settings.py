@@ -4,11 +4,12 @@ from datetime import time
 from zoneinfo import ZoneInfo
 
 from agent.errors import SettingsError
+from agent.prices import FREE, Price
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
 from gateway.access import AccessLists
 from gateway.cleaner import Retention
 from gateway.config import Config, ConfigError, Problem, SessionSettings
-from gateway.config.sections import LimitSettings
+from gateway.config.sections import LimitSettings, ModelSettings
 from gateway.intake import IntakeSettings
 from gateway.limits import DayLimits
 from gateway.requests.policy import ApprovalPolicy
@@ -34,11 +35,12 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
                 context_window=model.context_window,
                 fallback=model.fallback,
                 settings=model.settings,
+                price=_price(model),
                 first_event_timeout_s=model.first_event_timeout_s,
                 timeout_s=model.timeout_s,
             )
             for name, model in config.models.items()
-            if name in _used_models(config)
+            if name in config.used_models  # a library nobody uses is not imported
         },
         state_dir=config.state_dir,
         mcp_servers={
@@ -70,16 +72,10 @@ def refused_settings(error: SettingsError) -> ConfigError:
     return ConfigError([Problem(where=key, what=why, fix="correct it in the configuration")])
 
 
-def _used_models(config: Config) -> frozenset[str]:
-    """The models some agent may be answered by: a library nobody uses is not imported."""
-    used: set[str] = set()
-    wanted = [agent.model for agent in config.agents.values()]
-    while wanted:
-        name = wanted.pop()
-        if name not in used and name in config.models:
-            used.add(name)
-            wanted += config.models[name].fallback
-    return frozenset(used)
+def _price(model: ModelSettings) -> Price | None:
+    if model.price is not None:
+        return Price(**model.price.model_dump())
+    return FREE if model.provider == "demo" else None
 
 
 def access_lists(config: Config) -> dict[str, AccessLists]:
@@ -106,13 +102,18 @@ def approval_policy(config: Config) -> ApprovalPolicy:
 
 
 def day_limits(config: Config) -> tuple[DayLimits, dict[str, DayLimits]]:
-    """What a person may use in a day, in general and in chats with limits of their own."""
+    """What a person may use in a day, and what a chat with limits of its own may."""
     chats = {name: _limits(chat.limits) for name, chat in config.chats.items() if chat.limits is not None}
     return _limits(config.limits), chats
 
 
 def _limits(limits: LimitSettings) -> DayLimits:
-    return DayLimits(messages=limits.messages_per_day, tokens=limits.tokens_per_day)
+    dollars = limits.usd_per_day
+    return DayLimits(
+        messages=limits.messages_per_day,
+        tokens=limits.tokens_per_day,
+        usd_micros=None if dollars is None else round(dollars * 1_000_000),
+    )
 
 
 def retention(config: Config) -> Retention:

@@ -138,7 +138,7 @@ class Admission:
         if request is None or request.turn_id is None:
             return False
         self._note(tx, message, request.turn_id, turns.session_of(tx, request.turn_id))
-        self._limits.count(tx, message.source.requester, Target.of(message.source), messages=1)
+        self._limits.count_message(tx, message.source.requester, Target.of(message.source))
         return True
 
     def admit(self, tx: Tx, message: InboundMessage) -> None:
@@ -207,7 +207,7 @@ class Admission:
             self._refuse_full(tx, arrival)
             return
         self._extend(tx, message, into, "\n\n")
-        self._limits.count(tx, message.source.requester, Target.of(message.source), messages=1)
+        self._limits.count_message(tx, message.source.requester, Target.of(message.source))
         if not self._remind(tx, arrival, kept=arrival.waiting - 1):
             self._delivery.post_notice(
                 tx,
@@ -254,7 +254,7 @@ class Admission:
             steers=arrival.mode == "steer" and takes_over and arrival.is_of_head,
         )
         self._note(tx, message, turn_id, session.id)
-        self._limits.count(tx, source.requester, target, messages=1)
+        self._limits.count_message(tx, source.requester, target)
         if self._pause.is_news_to(tx, f"{session.lane.id} {source.requester}"):
             self._delivery.post_notice(tx, target, PAUSED, reply_to=message.message_id)
         if arrival.mode != "interrupt":

@@ -136,10 +136,18 @@ CREATE TABLE audit (
 CREATE TABLE audit_head (one {int} NOT NULL PRIMARY KEY, seq {int} NOT NULL, hash TEXT NOT NULL);
 INSERT INTO audit_head (one, seq, hash) VALUES (1, 0, '');
 CREATE TABLE usage (
-    day TEXT NOT NULL, subject TEXT NOT NULL, place TEXT NOT NULL,
+    day TEXT NOT NULL, subject TEXT NOT NULL,
     messages {int} NOT NULL DEFAULT 0, tokens {int} NOT NULL DEFAULT 0,
-    PRIMARY KEY (day, subject, place)
+    usd_micros {int} NOT NULL DEFAULT 0, unpriced {int} NOT NULL DEFAULT 0,
+    PRIMARY KEY (day, subject)
 );
+CREATE TABLE turn_usage (
+    turn_id {int} NOT NULL REFERENCES turns (id), model TEXT NOT NULL, requests {int} NOT NULL,
+    input_tokens {int} NOT NULL, output_tokens {int} NOT NULL, cached_tokens {int} NOT NULL,
+    usd_micros {int}, at {int} NOT NULL,
+    PRIMARY KEY (turn_id, model)
+);
+CREATE INDEX turn_usage_age ON turn_usage (at);
 CREATE TABLE switches (name TEXT PRIMARY KEY, set_by TEXT NOT NULL, set_at {int} NOT NULL);
 CREATE TABLE told (
     topic TEXT NOT NULL, subject TEXT NOT NULL, at {int} NOT NULL, PRIMARY KEY (topic, subject)

@@ -7,7 +7,6 @@ the one that parks the turn; the turn's end in the one that frees its lane.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any, assert_never
 
 import structlog
@@ -47,7 +46,7 @@ from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Store, Tx
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
-from gateway.turns.translate import attempt_text, from_record, records_of
+from gateway.turns.translate import attempt_text, from_record, records_of, spent_by_model, usage_payload
 
 log = structlog.get_logger()
 
@@ -187,13 +186,12 @@ class Narration:
         if notice is not None:
             self._journal.soon("error", {"kind": kind, "message": notice})
         used = total_usage(self.records)
-        tokens = used.input_tokens + used.output_tokens
         word_ms, word_kind = self._first_word or (None, None)
         self._journal.soon(
             "done",
             {
                 "outcome": outcome,
-                "usage": asdict(used),
+                "usage": usage_payload(used),
                 "first_word_ms": word_ms,
                 "first_word_kind": word_kind,
             },
@@ -207,7 +205,14 @@ class Narration:
                 unsaid.post(tx)
             if unsaid is not None or self._claim.events:
                 self._delivery.let_stand(tx, self._claim.turn_id)
-            self._limits.count(tx, self._claim.requester, self._claim.target, tokens=tokens)
+            self._limits.count_turn(
+                tx,
+                self._claim.requester,
+                self._claim.target,
+                spent_by_model(self.records),
+                turn_id=self._claim.turn_id,
+                now_ms=self._now_ms(),
+            )
             if notice is not None:
                 self._notice(tx, notice)
             if state != "cancelled" and pending.has_unheard_edit(tx, self._claim.turn_id):

@@ -5,12 +5,14 @@ Stored payloads are JSON objects with the fields of DESIGN's event list. Only `m
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from agent.calls import ToolCall
 from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
 from gateway.store.turns import StoredEvent
+from gateway.store.usage import Spent
 
 
 def encode(payload: dict[str, Any]) -> str:
@@ -29,6 +31,7 @@ def from_record(record: Record) -> tuple[str, dict[str, Any]]:
                 "text": record.text,
                 "calls": [_from_call(call) for call in record.calls],
                 "usage": asdict(record.usage),
+                "model": record.model,
             }
         case Steered():
             return "steered", {"text": record.text}
@@ -55,6 +58,7 @@ def to_record(event: StoredEvent) -> Record | None:
                 text=raw["text"],
                 calls=tuple(_to_call(call) for call in raw["calls"]),
                 usage=Usage(**raw["usage"]),
+                model=raw["model"],
             )
         case "steered":
             return Steered(text=json.loads(event.payload)["text"])
@@ -66,6 +70,32 @@ def to_record(event: StoredEvent) -> Record | None:
             return ToolReturned(call_id=raw["call_id"], outcome=raw["outcome"], content=raw["content"])
         case _:
             return None
+
+
+def usage_payload(used: Usage) -> dict[str, Any]:
+    """What a turn used, as clients read it; `usd` is null if the price of some of it is not known."""
+    payload = asdict(used)
+    micros = payload.pop("usd_micros")
+    return {**payload, "usd": None if micros is None else micros / 1_000_000}
+
+
+def spent_by_model(records: Iterable[Record]) -> list[Spent]:
+    """What each model did for a turn."""
+    used: dict[str, Usage] = {}
+    for record in records:
+        if isinstance(record, Responded) and record.usage.requests:
+            used[record.model] = used.get(record.model, Usage()) + record.usage
+    return [
+        Spent(
+            model=model,
+            requests=each.requests,
+            input_tokens=each.input_tokens,
+            output_tokens=each.output_tokens,
+            cached_tokens=each.cached_tokens,
+            usd_micros=each.usd_micros,
+        )
+        for model, each in used.items()
+    ]
 
 
 def records_of(events: tuple[StoredEvent, ...]) -> tuple[Record, ...]:

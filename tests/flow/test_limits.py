@@ -7,7 +7,7 @@ from pydantic_ai.usage import RequestUsage
 
 from tests.flow.conftest import Open
 from tests.flow.house import House, Person
-from tests.flow.scripted import says
+from tests.flow.scripted import calls, says
 from tests.flow.test_grants import actions
 
 TOO_MANY = "That is as many messages as you may send me in a day (2); I did not take this one."
@@ -43,19 +43,20 @@ async def test_a_person_may_send_so_many_messages_a_day_and_is_told_until_when(h
 
 
 @pytest.mark.req("ACC-3")
-async def test_a_chat_with_limits_of_its_own_counts_each_person_there_for_itself(house_of: Open) -> None:
+async def test_a_chat_with_limits_of_its_own_has_them_for_all_its_members_together(house_of: Open) -> None:
     house = await house_of(
-        limits={"messages_per_day": 1}, chats={"memory:-7": {"limits": {"messages_per_day": 2}}}
+        limits={"messages_per_day": 3}, chats={"memory:-7": {"limits": {"messages_per_day": 2}}}
     )
     here, there, bob = house.person("1"), house.member("1"), house.member("2", "Bob")
-    await is_answered(here, "one")
-    await is_answered(there, "two")
-    await is_answered(there, "three")
-    there.says("four", mentions=True)
-    await there.gets(TOO_MANY)
-    here.says("five")
-    await here.gets("in a day (1)")
-    await is_answered(bob, "six")
+    await is_answered(there, "one")
+    await is_answered(bob, "two")
+    for person in (there, bob):
+        person.says("three", mentions=True)
+        await person.gets("That is as many messages as this chat may send me in a day (2)")
+    await is_answered(here, "four")
+    await is_answered(here, "five")
+    here.says("six")
+    await here.gets("That is as many messages as you may send me in a day (3)")
 
 
 @pytest.mark.req("ACC-3")
@@ -76,6 +77,64 @@ async def test_no_turn_starts_when_the_days_tokens_are_spent(house_of: Open) -> 
     assert await house.values("SELECT tokens FROM usage WHERE subject = 'memory:1'") == [110]
     house.clock.pass_by(days=1)
     await is_answered(ann, "four")
+
+
+PRICED = {
+    "first": {"provider": "scripted", "model": "a", "price": {"input": 2, "output": 10, "cached": 0.2}},
+}
+
+
+@pytest.mark.req("ACC-3", "AGT-7")
+async def test_no_turn_starts_when_the_days_money_is_spent_and_the_status_says_what_was_used(
+    house_of: Open,
+) -> None:
+    house = await house_of(
+        models=PRICED, agents={"default": {"model": "first"}}, limits={"usd_per_day": 0.001}
+    )
+    ann, bob = house.person("1", "Ann"), house.person("2", "Bob")
+    used = RequestUsage(input_tokens=400, cache_read_tokens=100, output_tokens=50)
+    house.model.then(replace(calls(("lab__count", {})), usage=used), replace(says("counted"), usage=used))
+    ann.says("one")
+    await ann.presses("Once", await ann.gets_card())
+    await ann.gets("counted")
+    await house.quiet()
+    ann.says("/status")
+    told = await ann.gets("Last answer by")
+    ann.says("two")
+    await ann.gets("Your share of money for today is used up ($0.0010)")
+    await is_answered(bob, "three")
+    await house.quiet()
+
+    assert "Today you used 1 messages, 900 tokens, $0.0022 of $0.0010; counted anew from 00:00" in told.text
+    assert "Last answer by first: 2 requests, 800 tokens in (200 cached), 100 out, $0.0022." in told.text
+    done = dict((await house.events(1))[-1][1])
+    assert done["usage"] == {
+        "requests": 2,
+        "input_tokens": 800,
+        "output_tokens": 100,
+        "cached_tokens": 200,
+        "written_tokens": 0,
+        "usd": 0.00224,
+    }
+    (spent,) = [each for each in (await house.daemon.api.status()).spent if each.model == "first"]
+    assert spent.requests == 3
+    house.clock.pass_by(days=1)
+    await is_answered(ann, "four")
+
+
+@pytest.mark.req("AGT-7")
+async def test_a_price_that_is_not_known_is_said_to_be_so(house_of: Open) -> None:
+    house = await house_of()
+    ann = house.person()
+    await is_answered(ann, "one")
+    await house.quiet()
+    ann.says("/status")
+    told = await ann.gets("Last answer by scripted")
+
+    assert "price not known" in told.text
+    assert "and 1 answers whose price is not known" in told.text
+    assert (await house.events(1))[-1][1]["usage"]["usd"] is None
+    assert (await house.daemon.api.status()).spent[0].usd_micros is None
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ async def test_an_answer_without_calls_is_one_send_from_checkpoint_a_to_checkpoi
         responded,
         Checkpoint(name="C", data={"outcome": "answered", "sends": 1, "begins": [], "ends": [], "queue": []}),
         StatusChanged(status="done"),
-        ChatEnded(usage=Usage()),
+        ChatEnded(usage=Usage(requests=1, usd_micros=None)),
     ]
     assert responded.text == "Good day"
 
@@ -191,7 +191,7 @@ async def test_an_unknown_tool_is_an_error_result_and_the_chat_goes_on(name: str
     provider = ScriptedProvider([asks((name, {})), says("sorry")])
     events = await run_chat(snapshot(provider))
     assert results(events) == [("0.0", "error")]
-    assert events[-1] == ChatEnded(usage=Usage())
+    assert events[-1] == ChatEnded(usage=Usage(requests=2, usd_micros=None))
 
 
 @pytest.mark.req("AGT-8")
@@ -357,7 +357,7 @@ async def test_a_chat_that_had_ended_ends_again_and_sends_nothing():
     provider = ScriptedProvider([says("hi")])
     whole = await run_chat(snapshot(provider))
     events = await run_chat(snapshot(provider), records=records_in(whole))
-    assert events == [StatusChanged(status="done"), ChatEnded(usage=Usage())]
+    assert events == [StatusChanged(status="done"), whole[-1]]
 
 
 @pytest.mark.req("AGT-9")

@@ -41,7 +41,7 @@ def test_usage_is_the_providers_own_count():
     response = ModelResponse(
         parts=[TextPart(content="x")], usage=RequestUsage(input_tokens=5, output_tokens=7)
     )
-    assert recorded(response).usage == Usage(input_tokens=5, output_tokens=7)
+    assert recorded(response).usage == Usage(requests=1, input_tokens=5, output_tokens=7, usd_micros=None)
 
 
 @pytest.mark.parametrize(

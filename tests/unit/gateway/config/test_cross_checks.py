@@ -41,6 +41,13 @@ pytestmark = pytest.mark.req("OPS-2")
                 "did you mean telegram?"
             ),
         ),
+        (
+            "{limits: {usd_per_day: 1}, agents: {default: {model: gpt}}}",
+            (
+                "limits.usd_per_day cannot be kept: the price of 'gpt' is not known; "
+                "set models.gpt.price: {{input: …, output: …}} (US dollars per million tokens)"
+            ),
+        ),
         ("state_dir: config.yaml", "state_dir {folder}/config.yaml is no folder; name a folder"),
     ],
 )
