@@ -20,7 +20,7 @@ from adapters.discord.commands import COMMANDS, SlashCommand
 from adapters.discord.connection import Connection
 from adapters.discord.errors import to_adapter_error
 from adapters.discord.memory import Memory
-from adapters.discord.payloads import content_of, create_body, edit_body, nonce_of, tokens_in
+from adapters.discord.payloads import content_of, create_body, edit_body, file_form, nonce_of, tokens_in
 from adapters.discord.render import MAX_TEXT, measure
 from adapters.discord.settings import DiscordSettings
 from gateway.adapter import Capabilities, Checkup, Inbox
@@ -31,6 +31,9 @@ EDIT_GAP_S = 1.2
 """Five edits in five seconds of one channel pass; the limit is not documented, its headers state it (2026)."""
 
 TYPING_GAP_S = 9.0  # the mark stands for ten seconds
+
+FILE_LIMIT_BYTES = 10 * 1024 * 1024
+"""Where the server is not boosted: https://docs.discord.com/developers/reference#uploading-files (2026)."""
 
 NONCE_WINDOW_S = 120.0
 """Discord knows a nonce for "the past few minutes"; two are taken for sure."""
@@ -83,6 +86,8 @@ class DiscordAdapter:
             typing_gap_s=TYPING_GAP_S,
             idempotency="key",
             idempotency_window_s=NONCE_WINDOW_S,
+            file_limit_bytes=FILE_LIMIT_BYTES,
+            caption_limit=MAX_TEXT,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -102,6 +107,13 @@ class DiscordAdapter:
         """Send one message; the same key within minutes gives the first one again."""
         sent = await self._ask(
             "POST", "/channels/{channel_id}/messages", message.target, body=create_body(message)
+        )
+        return Receipt(message_id=str(sent["id"]))
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Send a file with its caption; the same key within minutes gives the first message again."""
+        sent = await self._ask(
+            "POST", "/channels/{channel_id}/messages", message.target, form=file_form(message)
         )
         return Receipt(message_id=str(sent["id"]))
 
@@ -139,10 +151,12 @@ class DiscordAdapter:
         )
         newest = next((raw for raw in history if raw["author"]["id"] == self.account), None)
         wanted = tuple(button.token for row in message.buttons for button in row)
+        files = [len(message.file.data)] if message.file is not None else []  # Discord may change a name
         if (
             newest is None
             or newest["content"] != content_of(message)
             or tokens_in(newest["components"]) != wanted
+            or [file["size"] for file in newest["attachments"]] != files
         ):
             return None
         return Receipt(message_id=str(newest["id"]))

@@ -8,7 +8,7 @@ version is pinned below 3 and why `tests/unit/adapters/discord` runs them all.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -107,15 +107,20 @@ class LeanClient(discord.Client):
         path: str,
         *,
         body: object = None,
+        form: Sequence[Mapping[str, Any]] | None = None,
         query: Mapping[str, str] | None = None,
         **ids: str,
     ) -> Any:
-        """One request, once; `ids` fill the path's names. Returns the answer's JSON, None or "" if there is none.
+        """One request, once; `ids` fill the path's names, `form` stands in for `body` where there are files.
+
+        Returns the answer's JSON, None or "" if there is none.
 
         Raises:
             SendError: as `errors.to_send_error` and `errors.from_transport` say.
         """
         details: dict[str, Any] = {} if body is None else {"json": body}
+        if form is not None:
+            details["form"] = form
         if query is not None:
             details["params"] = query
         try:

@@ -5,6 +5,7 @@ https://docs.discord.com/developers/resources/message#create-message (10, read 2
 """
 
 import hashlib
+import json
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Any
@@ -37,6 +38,21 @@ def create_body(message: OutboundMessage) -> Body:
     if message.reply_to is not None:
         body["message_reference"] = {"message_id": message.reply_to, "fail_if_not_exists": False}
     return body
+
+
+def file_form(message: OutboundMessage) -> list[dict[str, Any]]:
+    """The form that sends a message with its file; `payload_json` stands where else the body does."""
+    assert message.file is not None
+    body = create_body(message) | {"attachments": [{"id": 0, "filename": message.file.name}]}
+    return [
+        {"name": "payload_json", "value": json.dumps(body), "content_type": "application/json"},
+        {
+            "name": "files[0]",
+            "value": message.file.data,
+            "filename": message.file.name,
+            "content_type": message.file.mime_type or "application/octet-stream",
+        },
+    ]
 
 
 def edit_body(message: OutboundMessage) -> Body:

@@ -8,8 +8,9 @@ installation (and a `slack` section) of its own, and events for other installati
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 import structlog
@@ -18,9 +19,10 @@ from slack_sdk.errors import SlackApiError
 from adapters.listening import listening
 from adapters.slack import checks
 from adapters.slack.client import QuietClient
-from adapters.slack.content import LIMIT, button_blocks, content, measure, metadata
+from adapters.slack.content import LIMIT, button_blocks, content, key_in, measure, metadata
 from adapters.slack.directory import Cache, Directory
 from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_adapter_error
+from adapters.slack.files import COMMENT_LIMIT, FILE_LIMIT_BYTES, is_message_of, share, upload
 from adapters.slack.line import Line
 from adapters.slack.parse import Identity
 from adapters.slack.reception import Reception
@@ -51,6 +53,7 @@ STATUS_S = 60.0
 """How long a status is left alone; Slack takes it away after two minutes, or with the next message there."""
 
 _STATUSES = 1_000  # whose time is kept
+_UPLOADS = 1_000  # files' ids, by the key of their message
 _KEEP_ALIVE_S = 15.0  # shorter than any server's: a request into a closing connection has an unknown outcome
 _QUEUE_S = 60.0  # the wait for one of the connections to be free
 
@@ -70,10 +73,12 @@ class SlackAdapter:
         self._bot = Identity(id="", bot_id="", team="")
         self._users = 0
         self._can_look_up = True
+        self._takes_files = True
         self._shows_status = True
         self._streams = True
         self._statuses: Cache[Target, bool] = Cache(_STATUSES)
         self._tries = Tries()
+        self._uploads: Cache[str, str] = Cache(_UPLOADS)
         self.port: int | None = None  # where HTTP mode listens, while it does
 
     @property
@@ -97,6 +102,8 @@ class SlackAdapter:
             send_gap_s=SEND_GAP_S,
             idempotency="lookup" if self._can_look_up else "none",
             idempotency_window_s=LOOKUP_AGE_S if self._can_look_up else 0.0,
+            file_limit_bytes=FILE_LIMIT_BYTES if self._takes_files else 0,
+            caption_limit=COMMENT_LIMIT,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -132,6 +139,20 @@ class SlackAdapter:
         self._statuses.drop(target)
         return Receipt(message_id=str(sent["ts"]))
 
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Upload a file and show it; only the last step shows anything, and its answer names no message."""
+        async with self._connected() as session:
+            try:
+                file_id = await upload(self._client, session, message)
+            except MessageRejected as error:
+                self._takes_files = "missing_scope" not in str(error)
+                raise
+            self._uploads.put(message.idem_key, value=file_id, age_s=LOOKUP_AGE_S)
+            with self._tries.trying(message.idem_key), send_errors():
+                await share(self._client, message, file_id)
+        self._statuses.drop(message.target)
+        return Receipt(message_id=file_id)
+
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Replace text and buttons; the same twice shows the same."""
         self._check_length(message)
@@ -166,12 +187,20 @@ class SlackAdapter:
         async with self._connected():
             with send_errors():
                 try:
-                    return await find_sent(self._client, message.target, key, self._tries.oldest_s(key))
+                    return await find_sent(
+                        self._client, message.target, self._recognise(message), self._tries.oldest_s(key)
+                    )
                 except SlackApiError as error:
                     if error_code(error) != "missing_scope":
                         raise
                     self._can_look_up = False
         raise OutcomeUnknown("without the scopes to read history nobody can tell")
+
+    def _recognise(self, message: OutboundMessage) -> Callable[[Mapping[str, Any]], bool]:
+        """Whether a message of the history is this one: by its key, a file's by the file, since it can have none."""
+        if message.file is None:
+            return lambda shown: key_in(shown) == message.idem_key
+        return is_message_of(message.file, self._uploads.get(message.idem_key), self._bot.id)
 
     def may_stream(self, target: Target) -> bool:
         """Whether a reply there can grow natively: in threads, and where the workspace has it."""
@@ -267,6 +296,7 @@ class SlackAdapter:
         missing = missing_scopes(granted)
         self._can_look_up = not any(scope.endswith(":history") for scope in missing)
         self._shows_status = "assistant:write" not in missing
+        self._takes_files = "files:write" not in missing
         if missing:
             _log.warning("slack.scopes_missing", account=self.account, scopes=sorted(missing))
 

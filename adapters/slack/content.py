@@ -7,7 +7,7 @@ blocks Slack does not mark a message as edited. `text` is then what notification
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.slack import render
+from adapters.slack import mrkdwn, render
 from adapters.slack.readable import escape
 from adapters.slack.render import MAX_BLOCKS_TEXT
 from gateway.document import Document, first_words, plain
@@ -37,6 +37,11 @@ def content(message: OutboundMessage) -> Json:
         "blocks": blocks,
         "metadata": metadata(message),
     }
+
+
+def comment(message: OutboundMessage) -> str:
+    """The caption of a file, where no blocks can go; "" if there is none."""
+    return escape(plain(message.body)) if message.plain else mrkdwn.render(message.body)
 
 
 def metadata(message: OutboundMessage) -> Json:

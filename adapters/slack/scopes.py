@@ -15,6 +15,7 @@ WANTED: Mapping[str, str] = {
     NEEDED: "it can answer nothing",
     "commands": "its slash command does not reach it",
     "files:read": "files cannot be read",
+    "files:write": "files cannot be sent",
     "groups:history": f"of private channels, {_FIND}",
     "groups:read": "private channels stay unknown to it",
     "im:history": f"of direct chats, {_FIND}",

@@ -9,7 +9,6 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.content import key_in
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, RateLimited, TargetGone
 from gateway.messages import Receipt, Target
 
@@ -60,8 +59,10 @@ class Tries:
         return (kept.since_s if kept else self._clock() - LOOKUP_AGE_S) - _CLOCK_SKEW_S
 
 
-async def find_sent(client: AsyncWebClient, target: Target, key: str, oldest_s: float) -> Receipt | None:
-    """The message with this key among those since `oldest_s` (Unix time), or None if there is none.
+async def find_sent(
+    client: AsyncWebClient, target: Target, is_it: Callable[[Mapping[str, Any]], bool], oldest_s: float
+) -> Receipt | None:
+    """The message among those since `oldest_s` (Unix time) that `is_it`, or None if there is none.
 
     In a thread the oldest come first, in a channel the newest; either way all are looked at.
 
@@ -80,7 +81,7 @@ async def find_sent(client: AsyncWebClient, target: Target, key: str, oldest_s: 
             page = await client.conversations_history(**arguments)
         else:
             page = await client.conversations_replies(ts=target.thread_id, **arguments)
-        found = next((one for one in page["messages"] or () if key_in(one) == key), None)
+        found = next((one for one in page["messages"] or () if is_it(one)), None)
         if found is not None:
             return Receipt(message_id=found["ts"])
         cursor = _next_cursor(page.data if isinstance(page.data, dict) else {})

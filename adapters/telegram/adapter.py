@@ -27,7 +27,7 @@ from adapters.telegram.errors import is_refused_token, is_unmodified, sending, t
 from adapters.telegram.parse import GENERAL_TOPIC, Identity
 from adapters.telegram.polling import keep_polling
 from adapters.telegram.reception import Reception
-from adapters.telegram.render import MAX_TEXT, Entity, measure, render
+from adapters.telegram.render import MAX_CAPTION, MAX_TEXT, Entity, measure, render
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.transport import AiohttpRequest
 from adapters.telegram.webhook import Webhook
@@ -40,6 +40,9 @@ EDIT_GAP_S = 1.0
 
 GROUP_EDIT_GAP_S = 3.5
 """A group takes 20 messages a minute (same page), and edits count: 17 leave room for the answer's own rows."""
+
+FILE_LIMIT_BYTES = 50_000_000
+"""What a bot may send as a file: https://core.telegram.org/bots/api#senddocument (2026)."""
 
 TYPING_GAP_S = 4.5
 """A typing mark fades after five seconds (Bot API, sendChatAction, 2026)."""
@@ -93,6 +96,8 @@ class TelegramAdapter:
             edit_gap_of=_edit_gap_s,
             streaming=self._settings.streaming,
             typing_gap_s=TYPING_GAP_S,
+            file_limit_bytes=FILE_LIMIT_BYTES,
+            caption_limit=MAX_CAPTION,
         )
 
     async def run(self, inbox: Inbox) -> None:
@@ -123,6 +128,24 @@ class TelegramAdapter:
                     message_thread_id=_topic(target),
                     reply_parameters=_reply_to(message),
                     **_content(message),
+                )
+            )
+        return Receipt(message_id=str(sent.message_id))
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Send a document, whatever is in it: as a photo Telegram would make a picture smaller."""
+        assert message.file is not None
+        target, shown = message.target, _content(message)
+        async with self._connected():
+            sent = await sending(
+                self._bot.send_document(
+                    chat_id=_chat_id(target),
+                    document=message.file.data,
+                    filename=message.file.name,
+                    caption=shown["text"] or None,
+                    caption_entities=shown["entities"],
+                    message_thread_id=_topic(target),
+                    reply_parameters=_reply_to(message),
                 )
             )
         return Receipt(message_id=str(sent.message_id))

@@ -84,6 +84,8 @@ def to_send_error(error: TelegramError) -> SendError:
             return NotSent(f"no connection to Telegram: {text}")
         case NetworkError() if "too many requests" in text.casefold():
             return RateLimited(_UNSTATED_WAIT_S)
+        case NetworkError() if "entity too large" in text.casefold():
+            return MessageRejected(text)  # 413: a file larger than the server takes
         case _:
             return OutcomeUnknown(text)
 

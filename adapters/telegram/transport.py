@@ -142,7 +142,7 @@ def _body(data: RequestData | None) -> dict[str, Any]:
             "data": json.dumps(data.parameters, ensure_ascii=False).encode("utf-8", "replace"),
             "headers": {"Content-Type": "application/json"},
         }
-    form = aiohttp.FormData(data.json_parameters)
+    form = aiohttp.FormData(data.json_parameters, quote_fields=False)  # else a name comes as percent signs
     for field, (name, content, mime_type) in data.multipart_data.items():
         form.add_field(field, content, filename=name, content_type=mime_type)
     return {"data": form}

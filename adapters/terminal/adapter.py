@@ -15,7 +15,7 @@ from typing import Protocol
 
 from adapters.terminal.console import Console, Key, PlainConsole, PromptConsole
 from adapters.terminal.live import Live, WatchedEvent
-from adapters.terminal.place import CAPABILITIES, HERE, LIMIT, measure, source_of
+from adapters.terminal.place import HERE, LIMIT, able, keep_file, measure, source_of, with_path
 from adapters.terminal.settings import TerminalSettings
 from gateway.adapter import Capabilities, Inbox
 from gateway.document import Document, text_document
@@ -119,7 +119,7 @@ class TerminalAdapter:
     @property
     def capabilities(self) -> Capabilities:
         """See `CAPABILITIES`."""
-        return CAPABILITIES
+        return able(self._settings.files_dir)
 
     async def run(self, inbox: Inbox) -> None:
         """Hand on what is typed until the person leaves or the input ends."""
@@ -143,6 +143,13 @@ class TerminalAdapter:
             self._console.show_live(self._live)
         await self._show(receipt.message_id, message, message.body)
         return receipt
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Put the file into the folder for files and show where it is."""
+        folder = self._settings.files_dir
+        if message.file is None or folder is None:
+            raise MessageRejected("there is no folder for files")
+        return await self.send(with_path(message, await asyncio.to_thread(keep_file, folder, message.file)))
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Show below what is new in a message; a terminal cannot change what has scrolled away."""

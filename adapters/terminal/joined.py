@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
 
-from adapters.terminal.place import CAPABILITIES, source_of
+from adapters.terminal.place import able, keep_file, source_of, with_path
 from gateway.adapter import Capabilities, Inbox
+from gateway.errors import MessageRejected
 from gateway.messages import OutboundMessage, Receipt
 from gateway.source import SessionSource
 
@@ -25,7 +27,9 @@ class Link(Protocol):
 class JoinedTerminal:
     """One terminal that joined the daemon, as the account it was given."""
 
-    def __init__(self, account: str, link: Link) -> None:
+    def __init__(self, account: str, link: Link, *, files_dir: Path | None = None) -> None:
+        """`files_dir`: where files for the person are put, on the machine that both share."""
+        self._files_dir = files_dir
         self.source: SessionSource = source_of(account)
         self._link = link
 
@@ -42,7 +46,7 @@ class JoinedTerminal:
     @property
     def capabilities(self) -> Capabilities:
         """A terminal's; a repeat is known there by its key as long as that process lives."""
-        return replace(CAPABILITIES, idempotency="key", idempotency_window_s=86_400.0)
+        return replace(able(self._files_dir), idempotency="key", idempotency_window_s=86_400.0)
 
     async def run(self, inbox: Inbox) -> None:
         """Nothing to connect: what the person does comes over the link's connection."""
@@ -52,6 +56,13 @@ class JoinedTerminal:
     async def send(self, message: OutboundMessage) -> Receipt:
         """Show a message on the other side."""
         return await self._link.send(message)
+
+    async def send_file(self, message: OutboundMessage) -> Receipt:
+        """Keep the file and tell the other side where it is."""
+        if message.file is None or self._files_dir is None:
+            raise MessageRejected("there is no folder for files")
+        path = await asyncio.to_thread(keep_file, self._files_dir, message.file)
+        return await self._link.send(with_path(message, path))
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Show there what is new in a message."""

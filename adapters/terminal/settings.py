@@ -10,7 +10,7 @@ class TerminalSettings(BaseModel):
 
     `once`: take this one message, show the answer and end. `history_file`: where typed lines are kept, with
     access for their writer alone; None keeps them for this run only. `account`: which terminal this is, where
-    several are joined to one daemon.
+    several are joined to one daemon. `files_dir`: where files that are sent to the person are put; None: nowhere.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -18,6 +18,7 @@ class TerminalSettings(BaseModel):
     once: str | None = None
     history_file: Path | None = None
     account: str = "local"
+    files_dir: Path | None = None
 
     @property
     def enabled(self) -> bool:

@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,7 +15,7 @@ import typer
 from adapters import TERMINAL, find_adapters
 from gateway.cli.loading import TERMINAL_PLATFORM, ConfigFile, LogLevel, load, read, say, start_logging
 from gateway.config import EXIT_BAD_CONFIG, Config, ConfigError
-from gateway.control import SOCKET, NoDaemon, RemoteGateway
+from gateway.control import SOCKET, JoinTerminal, NoDaemon, RemoteGateway
 from gateway.daemon import EXIT_RESTART, AdapterFactory, Plan, run_daemon
 from gateway.errors import AdapterError, ParleyError
 
@@ -39,12 +40,11 @@ def run(config: ConfigFile = None, log_level: LogLevel = None) -> None:
     if not factories:
         say("None of the configured platforms can be used.")
         raise typer.Exit(EXIT_BAD_CONFIG)
-    terminal = TERMINAL.load_joined()
     plan = Plan(
         config=loaded,
         adapters=factories,
         operators=frozenset({TERMINAL_PLATFORM}),
-        join=terminal,
+        join=_joining(loaded),
         hang_up=_reloading(config, log_level),
     )
     raise typer.Exit(_serve(plan))
@@ -107,7 +107,7 @@ def _serve_terminal(loaded: Config, *, once: str | None, log_level: str | None) 
         operators=frozenset({TERMINAL_PLATFORM}),
         leave_with=TERMINAL_PLATFORM,
         demo_delay_s=0.02 if _is_interactive() else 0.0,
-        join=TERMINAL.load_joined(),
+        join=_joining(loaded),
     )
     code = _serve(plan)
     raise typer.Exit(code or adapters[0].exit_code)
@@ -125,7 +125,19 @@ def _account(once: str | None) -> str:
 
 def _terminal_settings(loaded: Config, *, once: str | None, account: str = "local") -> Any:
     history = loaded.state_dir / "history" if _is_interactive() else None
-    return TERMINAL.load_settings()(once=once, history_file=history, account=account)
+    return TERMINAL.load_settings()(
+        once=once, history_file=history, account=account, files_dir=_files(loaded)
+    )
+
+
+def _joining(loaded: Config) -> JoinTerminal:
+    joined: JoinTerminal = partial(TERMINAL.load_joined(), files_dir=_files(loaded))
+    return joined
+
+
+def _files(loaded: Config) -> Path:
+    """Where files for people at terminals are put."""
+    return loaded.state_dir / "files"
 
 
 def _is_interactive() -> bool:

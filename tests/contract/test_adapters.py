@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from gateway.adapter import EditsMessages, ShowsTyping
+from gateway.adapter import EditsMessages, LooksUpSent, SendsFiles, ShowsTyping
 from gateway.document import Document, parse, plain, text_document
 from gateway.errors import (
     AccessRefused,
@@ -17,7 +17,15 @@ from gateway.errors import (
     StoreUnavailable,
     TargetGone,
 )
-from gateway.messages import Button, InboundMessage, MessageEdited, OutboundMessage, PressAnswer, Target
+from gateway.messages import (
+    Button,
+    InboundMessage,
+    MessageEdited,
+    OutboundFile,
+    OutboundMessage,
+    PressAnswer,
+    Target,
+)
 from tests.contract.stages.base import Place, RecordingInbox, Running, Stage
 
 pytestmark = pytest.mark.req("ADP-1", "SRC-1")
@@ -211,6 +219,65 @@ async def test_the_presser_is_told_the_answer(stage: Stage, running: Running, in
     await stage.adapter.send(to(stage, "may I?", buttons=CARD))
     stage.press("Once")
     assert await stage.wait_told() == "This was decided before."
+
+
+# Files.
+
+PICTURE = OutboundFile(
+    name="chart_of_2_years.png", data=b"\x89PNG" + bytes(range(256)) * 40, mime_type="image/png"
+)
+
+
+async def send_file(stage: Stage, message: OutboundMessage) -> str:
+    assert isinstance(stage.adapter, SendsFiles)
+    return (await stage.adapter.send_file(message)).message_id
+
+
+async def test_whoever_says_that_files_can_be_sent_can_send_them(stage: Stage):
+    able = stage.adapter.capabilities
+    assert (able.file_limit_bytes > 0) == ("files" in stage.abilities)
+    assert isinstance(stage.adapter, SendsFiles) >= (able.file_limit_bytes > 0)
+
+
+@pytest.mark.needs("files")
+@pytest.mark.req("DLV-8", "ADP-8")
+async def test_a_file_arrives_whole_under_its_name_with_its_caption(stage: Stage, running: Running):
+    caption = "1 & 2, <b> and @everyone"
+    assert await send_file(stage, to(stage, caption, file=PICTURE))
+    assert stage.files() == [(PICTURE.name, PICTURE.data, caption)]
+
+
+@pytest.mark.needs("files", "threads")
+@pytest.mark.req("DLV-8", "ADP-8")
+async def test_a_file_without_a_caption_goes_to_its_thread(stage: Stage, running: Running):
+    text = OutboundFile(name="報告.md", data="Grüße 👩‍👩‍👧\n".encode(), mime_type="text/markdown")
+    await send_file(stage, to(stage, "", "thread", file=text))
+    assert (stage.files("thread"), stage.files("dm")) == ([(text.name, text.data, "")], [])
+
+
+@pytest.mark.needs("files")
+@pytest.mark.req("DLV-2")
+async def test_a_caption_may_be_as_long_as_its_limit(stage: Stage, running: Running):
+    longest = text_document("x" * stage.adapter.capabilities.caption_limit)
+    await send_file(stage, to(stage, longest, file=PICTURE))
+    assert stage.files() == [(PICTURE.name, PICTURE.data, plain(longest))]
+
+
+@pytest.mark.needs("files", "lost_answer")
+@pytest.mark.req("DLV-7")
+async def test_a_file_whose_answer_is_lost_is_not_repeated_and_found_where_the_platform_can_tell(
+    stage: Stage, running: Running
+):
+    message = to(stage, "once only", file=PICTURE)
+    stage.lose_answer(file=True)
+    with pytest.raises(OutcomeUnknown):
+        await send_file(stage, message)
+    assert len(stage.files()) == 1
+    able = stage.adapter.capabilities
+    if isinstance(stage.adapter, LooksUpSent) and able.idempotency != "none":
+        if await stage.adapter.find_sent(message) is None:
+            await send_file(stage, message)  # the platform knows the key
+        assert len(stage.files()) == 1
 
 
 # What goes wrong.

@@ -25,6 +25,7 @@ Ability = Literal[
     "account",  # there is a token that can be refused
     "connection",  # there is a connection that can break
     "redelivery",  # what was not stored comes again
+    "files",  # the bot sends files
     "push_back",  # the adapter is told what the presser is told
 ]
 
@@ -113,6 +114,9 @@ class Stage(Protocol):
     def shown(self, place: Place = "dm") -> list[str]:
         """The visible texts of the bot's messages in a place, as they stand now, oldest first."""
 
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        """Name, bytes and visible caption of the files that the bot sent to a place."""
+
     def buttons(self) -> list[str]:
         """The labels under the bot's last message in the direct chat."""
 
@@ -125,8 +129,8 @@ class Stage(Protocol):
     def close_chat(self) -> None:
         """The direct chat takes no message any more."""
 
-    def lose_answer(self) -> None:
-        """The next message is shown, but the adapter does not hear of it."""
+    def lose_answer(self, *, file: bool = False) -> None:
+        """The next message, or one with a file, is shown, but the adapter does not hear of it."""
 
     def expect_refusal(self) -> None:
         """The test makes the platform refuse something; without this, each refusal is a fault."""

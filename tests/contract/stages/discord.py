@@ -25,6 +25,7 @@ class DiscordStage:
             "account",
             "connection",
             "redelivery",
+            "files",
             "push_back",
         }
     )
@@ -79,6 +80,13 @@ class DiscordStage:
     def shown(self, place: Place = "dm") -> list[str]:
         return [visible(message.text) for message in self._replies(place)]
 
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        return [
+            (file.name, file.content, visible(message.text) if message.text else "")
+            for message in self._replies(place)
+            for file in message.files
+        ]
+
     def buttons(self) -> list[str]:
         return [button.label for row in self._replies("dm")[-1].rows for button in row]
 
@@ -89,7 +97,7 @@ class DiscordStage:
         self._expects_refusal = True
         self._channel("dm").is_blocked = True
 
-    def lose_answer(self) -> None:
+    def lose_answer(self, *, file: bool = False) -> None:
         self.sim.lose_answer()
 
     def expect_refusal(self) -> None:

@@ -21,6 +21,7 @@ class MemoryStage:
             "account",
             "connection",
             "redelivery",
+            "files",
             "push_back",
         }
     )
@@ -50,6 +51,13 @@ class MemoryStage:
     def shown(self, place: Place = "dm") -> list[str]:
         return [shown.text for shown in self.adapter.shown if shown.message.target == self.target(place)]
 
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        return [
+            (shown.message.file.name, shown.message.file.data, shown.text)
+            for shown in self.adapter.shown
+            if shown.message.file is not None and shown.message.target == self.target(place)
+        ]
+
     def expect_refusal(self) -> None:
         return None
 
@@ -62,7 +70,7 @@ class MemoryStage:
     def close_chat(self) -> None:
         self.adapter.fail(TargetGone("closed"))
 
-    def lose_answer(self) -> None:
+    def lose_answer(self, *, file: bool = False) -> None:
         self.adapter.fail(OutcomeUnknown("the answer is lost"), shown=True)
 
     async def break_connection(self) -> None:

@@ -24,6 +24,7 @@ class SlackStage:
             "account",
             "connection",
             "redelivery",
+            "files",
             "push_back",
         }
     )
@@ -78,6 +79,13 @@ class SlackStage:
     def shown(self, place: Place = "dm") -> list[str]:
         return [message.shown for message in self._replies(place)]
 
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        return [
+            (file.name, file.content, message.shown)
+            for message in self._replies(place)
+            for file in message.files
+        ]
+
     def buttons(self) -> list[str]:
         return [button["text"]["text"] for button in self._replies("dm")[-1].buttons]
 
@@ -88,8 +96,8 @@ class SlackStage:
         self._expects_refusal = True
         self.sim.people.bar(self._channel("dm"))
 
-    def lose_answer(self) -> None:
-        self.sim.lose_answer()
+    def lose_answer(self, *, file: bool = False) -> None:
+        self.sim.lose_answer(method="files.completeUploadExternal") if file else self.sim.lose_answer()
 
     def expect_refusal(self) -> None:
         self._expects_refusal = True

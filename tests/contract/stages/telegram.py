@@ -24,6 +24,7 @@ class TelegramStage:
             "account",
             "connection",
             "redelivery",
+            "files",
             "push_back",
         }
     )
@@ -81,6 +82,13 @@ class TelegramStage:
     def shown(self, place: Place = "dm") -> list[str]:
         return [message.text for message in self._replies(place)]
 
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        return [
+            (message.file.name, message.file.content, message.text)
+            for message in self._replies(place)
+            if message.file is not None
+        ]
+
     def buttons(self) -> list[str]:
         return [button.text for row in self._replies("dm")[-1].buttons for button in row]
 
@@ -91,8 +99,8 @@ class TelegramStage:
         self._expects_refusal = True
         self.sim.people.bar(self._chat("dm"))
 
-    def lose_answer(self) -> None:
-        self.sim.lose_answer()
+    def lose_answer(self, *, file: bool = False) -> None:
+        self.sim.lose_answer(method="sendDocument") if file else self.sim.lose_answer()
 
     def expect_refusal(self) -> None:
         self._expects_refusal = True

@@ -4,6 +4,8 @@ import asyncio
 import io
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 from adapters.terminal.adapter import TerminalAdapter
@@ -41,7 +43,7 @@ class Page(io.StringIO):
 
 
 class TerminalStage:
-    abilities: frozenset[Ability] = frozenset({"push_back"})
+    abilities: frozenset[Ability] = frozenset({"files", "push_back"})
 
     def __init__(self) -> None:
         self.out = Page()
@@ -52,11 +54,14 @@ class TerminalStage:
         self._lines = os.fdopen(read, encoding="utf-8")
         self._typing = os.fdopen(write, "w", encoding="utf-8")
         console = PlainConsole(self._lines, self.out, self.notes)
-        self.adapter = TerminalAdapter(TerminalSettings(), AlwaysIdle(), console=console)
+        self._folder = TemporaryDirectory()
+        settings = TerminalSettings(files_dir=Path(self._folder.name) / "files")
+        self.adapter = TerminalAdapter(settings, AlwaysIdle(), console=console)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._typing.close()
+        self._folder.cleanup()
 
     def say(self, text: str, place: Place = "dm", *, mention: bool = False, answer: bool = False) -> None:
         self._typing.write(text + "\n")
@@ -77,6 +82,11 @@ class TerminalStage:
     def shown(self, place: Place = "dm") -> list[str]:
         """Lines that number buttons are left out; no test shows a text that looks like one."""
         return [line for line in self.out.getvalue().splitlines() if not line.startswith("1 ")]
+
+    def files(self, place: Place = "dm") -> list[tuple[str, bytes, str]]:
+        caption, _, told = self.out.getvalue().rpartition("File: ")
+        path = Path(told.strip())
+        return [(path.name, path.read_bytes(), caption.strip())] if told else []
 
     def expect_refusal(self) -> None:
         return None

@@ -174,7 +174,7 @@ async def _read(world: World, request: web.Request) -> tuple[Any, list[File]]:
                 )
             )
         elif name == "payload_json":
-            body = json.loads(str(value))
+            body = json.loads(value)  # bytes where the part names a type that is no text
     return body, files
 
 

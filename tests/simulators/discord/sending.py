@@ -14,6 +14,10 @@ from .records import DM, EPHEMERAL, REPLY, Account, Channel, File, Message
 from .world import World
 
 TEXT, NONCE = 2_000, 25
+FILES, FILE_LIMIT_BYTES = (
+    10,
+    10 * 1024 * 1024,
+)  # https://docs.discord.com/developers/reference#uploading-files
 NONCE_WINDOW_S = 300.0  # "the past few minutes"; the platform does not say how many
 _SETTABLE_FLAGS = 4 | 4096  # SUPPRESS_EMBEDS, SUPPRESS_NOTIFICATIONS
 EMPTY = (400, 50006, "Cannot send an empty message")
@@ -40,6 +44,8 @@ def create(
                 raise unknown("Message")
             return before
     text, rows = read_text(world, body), read_components(body.get("components"))
+    if len(files) > FILES or any(file.size_bytes > FILE_LIMIT_BYTES for file in files):
+        raise ApiError(413, 40005, "Request entity too large")
     if not (text or files or body.get("embeds") or body.get("sticker_ids")):
         raise ApiError(*EMPTY)
     answered = _reference(channel, body.get("message_reference"))

@@ -11,6 +11,8 @@ from .world import Account, World
 
 Json = dict[str, Any]
 
+FILE_LIMIT_BYTES = 1_000_000_000  # https://slack.com/help/articles/201330736 (read 2026): one gigabyte
+
 
 def auth_test(world: World, account: Account, params: Params, at_s: float) -> Json:
     """`auth.test`."""
@@ -63,10 +65,11 @@ def set_status(world: World, account: Account, params: Params, at_s: float) -> J
 
 def upload_url(world: World, account: Account, params: Params, at_s: float) -> Json:
     """`files.getUploadURLExternal`."""
-    if params.integer("length", 0) <= 0:
+    if not 0 < params.integer("length", 0) <= FILE_LIMIT_BYTES:
         raise ApiError("invalid_arguments")
     file_id = f"F{next(world.ids):08d}"
     world.uploads[file_id] = (params.required("filename"), b"")
+    world.announced[file_id] = params.integer("length", 0)
     return {"upload_url": f"{world.url}/upload/{file_id}", "file_id": file_id}
 
 
@@ -78,9 +81,15 @@ def complete_upload(world: World, account: Account, params: Params, at_s: float)
     stored = []
     for one in wanted:
         name, content = world.uploads.pop(one["id"])
-        name = one.get("title") or name
+        if len(content) != world.announced.pop(one["id"]):
+            raise ApiError("file_update_failed")
         file = StoredFile(
-            id=one["id"], name=name, mime="application/octet-stream", content=content, user=account.user.id
+            id=one["id"],
+            name=name,
+            mime="application/octet-stream",
+            content=content,
+            user=account.user.id,
+            title=one.get("title") or name,
         )
         world.files[file.id] = file
         stored.append(file)

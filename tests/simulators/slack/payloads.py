@@ -220,7 +220,7 @@ def file_json(file: StoredFile, url: str) -> Json:
     return {
         "id": file.id,
         "name": file.name,
-        "title": file.name,
+        "title": file.title or file.name,
         "mimetype": file.mime,
         "filetype": file.name.rpartition(".")[2],
         "size": len(file.content),

@@ -31,6 +31,7 @@ class StoredFile:
     mime: str
     content: bytes
     user: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ class World:
         self.commands: dict[str, Command] = {}
         self.files: dict[str, StoredFile] = {}
         self.uploads: dict[str, tuple[str, bytes]] = {}  # by file id: name and bytes not yet completed
+        self.announced: dict[str, int] = {}  # how many bytes such a file was said to have
         self.response_uses: Counter[str] = Counter()
         self.pings: Counter[str] = Counter()  # whom bots notified, by id or word
         self.ids = count(1)

@@ -23,6 +23,7 @@ from gateway.messages import (
     InboundMessage,
     MessageDeleted,
     MessageEdited,
+    OutboundFile,
     OutboundMessage,
     PressAnswer,
     Target,
@@ -450,6 +451,35 @@ async def test_after_a_restart_the_newest_message_tells_whether_it_was_shown(sim
     assert await find(to(sim, ada, "*shown*", key="a")) is None
     assert await find(to(sim, ada, "other", key="b")) is None
     await second.stop()
+
+
+@pytest.mark.req("DLV-7", "ADP-8")
+async def test_after_a_restart_a_file_is_known_by_its_caption_and_size(sim, ada):
+    file = OutboundFile(name="notes.md", data=b"# Notes")
+    first = Running(make(sim), RecordingInbox())
+    await first.start()
+    shown = await first.adapter.send_file(to(sim, ada, "here", file=file, key="a"))
+    await first.stop()
+    second = Running(make(sim), RecordingInbox())
+    await second.start()
+    find = second.adapter.find_sent
+    assert await find(to(sim, ada, "here", file=file, key="a")) == shown
+    assert await find(to(sim, ada, "here", file=OutboundFile(name="notes.md", data=b"#"), key="b")) is None
+    assert await find(to(sim, ada, "here", key="c")) is None
+    await second.stop()
+
+
+@pytest.mark.req("ADP-8")
+async def test_a_file_that_is_too_large_is_refused(sim, ada, running):
+    size = running.adapter.capabilities.file_limit_bytes
+    for extra in (0, 1):
+        file = OutboundFile(name="big.bin", data=bytes(size + extra))
+        if extra:
+            with pytest.raises(MessageRejected):
+                await running.adapter.send_file(to(sim, ada, "too big", file=file, key="b"))
+        else:
+            await running.adapter.send_file(to(sim, ada, "big", file=file, key="a"))
+    assert [one.text for one in sim.replies(ada)] == ["big"]
 
 
 async def test_nothing_is_tried_twice_by_itself(sim, ada, running):

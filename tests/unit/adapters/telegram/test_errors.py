@@ -38,6 +38,7 @@ pytestmark = pytest.mark.req("ADP-2")
         (TimedOut("SocketTimeoutError"), OutcomeUnknown),
         (NetworkError("ServerDisconnectedError"), OutcomeUnknown),
         (NetworkError("Bad Gateway"), OutcomeUnknown),
+        (NetworkError("Request Entity Too Large (413)"), MessageRejected),
         (NetworkError("Internal Server Error (500)"), OutcomeUnknown),
         (TelegramError("Invalid server response"), OutcomeUnknown),
         (InvalidToken("Unauthorized"), NotSent),
