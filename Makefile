@@ -59,7 +59,7 @@ bench: $(READY) ## Parley beside a bare bot, against the same simulator
 fuzz: $(READY) ## 100,000 malformed updates for each adapter's parser
 	PARLEY_FUZZ=100000 $(BIN)/pytest tests/unit/adapters/test_fuzz.py $(ARGS)
 
-crash: $(READY) ## SIGKILL at every named and at 50 random moments; its tables go into docs/delivery.md
+crash: $(READY) ## SIGKILL at every named and at 500 random moments (half an hour); its tables go into docs/delivery.md
 	$(BIN)/python -m tests.crash --write docs/delivery.md $(ARGS)
 
 pins: ## write constraints.txt anew, with the newest versions pyproject.toml allows

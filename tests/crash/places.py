@@ -25,17 +25,42 @@ class Place(Protocol):
         ...
 
 
+def telegram_env(sim: TelegramSimulator) -> dict[str, str]:
+    """What the daemon has to be told to be on this Telegram."""
+    return {
+        "PARLEY_TELEGRAM__TOKEN": sim.token,
+        "PARLEY_TELEGRAM__API_BASE": sim.url,
+        "PARLEY_ACCESS__ALLOW__TELEGRAM": "*",
+    }
+
+
+def discord_env(sim: DiscordSimulator) -> dict[str, str]:
+    """The same for Discord."""
+    return {
+        "PARLEY_DISCORD__TOKEN": sim.token,
+        "PARLEY_DISCORD__API_BASE": sim.api_base,
+        "PARLEY_DISCORD__GATEWAY_URL": sim.gateway_url,
+        "PARLEY_ACCESS__ALLOW__DISCORD": "*",
+    }
+
+
+def slack_env(sim: SlackSimulator) -> dict[str, str]:
+    """The same for Slack."""
+    return {
+        "PARLEY_SLACK__BOT_TOKEN": sim.token,
+        "PARLEY_SLACK__APP_TOKEN": sim.app_token,
+        "PARLEY_SLACK__API_BASE": sim.api_url,
+        "PARLEY_ACCESS__ALLOW__SLACK": "*",
+    }
+
+
 class _Telegram:
     send_method = "sendMessage"
 
     def __init__(self, sim: TelegramSimulator) -> None:
         self.sim = sim
         self.person = sim.add_user(111, name="Ada")
-        self.env = {
-            "PARLEY_TELEGRAM__TOKEN": sim.token,
-            "PARLEY_TELEGRAM__API_BASE": sim.url,
-            "PARLEY_ACCESS__ALLOW__TELEGRAM": "*",
-        }
+        self.env = telegram_env(sim)
 
     def press(self, label: str) -> None:
         self.sim.press(next(m for m in reversed(self.sim.replies(self.person)) if m.buttons), label)
@@ -47,12 +72,7 @@ class _Discord:
     def __init__(self, sim: DiscordSimulator) -> None:
         self.sim = sim
         self.person = sim.add_user(name="Ada")
-        self.env = {
-            "PARLEY_DISCORD__TOKEN": sim.token,
-            "PARLEY_DISCORD__API_BASE": sim.api_base,
-            "PARLEY_DISCORD__GATEWAY_URL": sim.gateway_url,
-            "PARLEY_ACCESS__ALLOW__DISCORD": "*",
-        }
+        self.env = discord_env(sim)
 
     def press(self, label: str) -> None:
         self.sim.press(next(m for m in reversed(self.sim.replies(self.person)) if m.components), label)
@@ -64,12 +84,7 @@ class _Slack:
     def __init__(self, sim: SlackSimulator) -> None:
         self.sim = sim
         self.person = sim.add_user(name="Ada")
-        self.env = {
-            "PARLEY_SLACK__BOT_TOKEN": sim.token,
-            "PARLEY_SLACK__APP_TOKEN": sim.app_token,
-            "PARLEY_SLACK__API_BASE": sim.api_url,
-            "PARLEY_ACCESS__ALLOW__SLACK": "*",
-        }
+        self.env = slack_env(sim)
 
     def press(self, label: str) -> None:
         self.sim.press(self.sim.replies(self.person)[-1], label)
