@@ -7,6 +7,20 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFile:
+    """A file that a tool gave back, for the person who asked.
+
+    `kept` is its name in the folder of results (`agent.tools.results`), `name` what the tool calls it: not yet safe
+    to store under or to show.
+    """
+
+    kept: str
+    name: str
+    mime_type: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One call the model asks for.
 

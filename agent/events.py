@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.calls import ToolCall
+from agent.calls import ResultFile, ToolCall
 from agent.questions import Question
 
 Status = Literal["thinking", "waiting", "running_tool", "done"]
@@ -116,11 +116,12 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReturned:
-    """What the model is told of one call."""
+    """What the model is told of one call, and the files it brought for people."""
 
     call_id: str
     outcome: ToolOutcome
     content: str
+    files: tuple[ResultFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

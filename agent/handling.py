@@ -10,7 +10,7 @@ from contextlib import aclosing
 
 import structlog
 
-from agent.calls import ToolCall
+from agent.calls import ResultFile, ToolCall
 from agent.events import (
     AgentEvent,
     ApprovalNeeded,
@@ -110,8 +110,8 @@ async def _decided(
             yield ToolStarted(call_id=call.id, effect=tool.effect)
             yield StatusChanged(status="running_tool")
             yield ToolShown(call=call, state="running")
-            outcome, content = await _run(tool, call, turn_id, snapshot)
-            for event in _settle(step, outcome, content):
+            outcome, content, files = await _run(tool, call, turn_id, snapshot)
+            for event in _settle(step, outcome, content, files):
                 yield event
 
 
@@ -140,16 +140,20 @@ async def _settled(step: Handle, outcome: ToolOutcome, content: str) -> AsyncGen
         yield event
 
 
-def _settle(step: Handle, outcome: ToolOutcome, content: str) -> list[AgentEvent]:
+def _settle(
+    step: Handle, outcome: ToolOutcome, content: str, files: tuple[ResultFile, ...] = ()
+) -> list[AgentEvent]:
     call, queue = step.call, step.round.queue
-    events: list[AgentEvent] = [ToolReturned(call_id=call.id, outcome=outcome, content=content)]
+    events: list[AgentEvent] = [ToolReturned(call_id=call.id, outcome=outcome, content=content, files=files)]
     if is_showable(call):
         events.append(ToolShown(call=call, state=_STATE[outcome]))
     place = {"round": step.round.number, "call": call.id, "position": queue.index(call), "of": len(queue)}
     return [*events, Checkpoint(name="B", data={**place, "outcome": outcome})]
 
 
-async def _run(tool: Tool, call: ToolCall, turn_id: int, snapshot: Snapshot) -> tuple[ToolOutcome, str]:
+async def _run(
+    tool: Tool, call: ToolCall, turn_id: int, snapshot: Snapshot
+) -> tuple[ToolOutcome, str, tuple[ResultFile, ...]]:
     key = f"call_{turn_id}_{call.id.replace('.', '_')}"
     result = await _attempt(tool, call, key, snapshot.tool_timeout_s)
     if result.lost and tool.effect != "external":
@@ -160,8 +164,8 @@ async def _run(tool: Tool, call: ToolCall, turn_id: int, snapshot: Snapshot) -> 
             bounded, text, limit=snapshot.result_limit, folder=snapshot.results, key=key
         )
     if result.lost and tool.effect == "external":
-        return "unknown", text
-    return ("error" if result.is_error else "ok"), text
+        return "unknown", text, result.files
+    return ("error" if result.is_error else "ok"), text, result.files
 
 
 _INLINE = 500

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
+from agent.calls import ResultFile
 from agent.provider import ToolSpec
 from agent.questions import Question
 
@@ -24,7 +25,7 @@ Policy = Literal["allow", "ask", "deny"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool gave back: text for the model; `is_error` if it did not do what it was asked.
+    """What a tool gave back: text for the model, files for people; `is_error` if it did not do what it was asked.
 
     `lost` says that the call may or may not have run (its server went away meanwhile).
     """
@@ -32,6 +33,7 @@ class ToolResult:
     text: str
     is_error: bool = False
     lost: bool = False
+    files: tuple[ResultFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -204,6 +204,7 @@ class Daemon:
             card_mask=redactor.for_decision,
             why_cut=self._queue.why_cut,
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
+            results=config.state_dir / "results",
             clock=clock,
         )
         self.trust = Trust(

@@ -7,6 +7,7 @@ the one that parks the turn; the turn's end in the one that frees its lane.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, assert_never
 
 import structlog
@@ -42,8 +43,10 @@ from gateway.requests import Desk, Prompt, PromptCall, Question
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
+from gateway.store.outbox import Draft
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Store, Tx
+from gateway.turns.handing import Handed, Handing
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
 from gateway.turns.translate import attempt_text, from_record, records_of, spent_by_model, usage_payload
@@ -72,6 +75,7 @@ class Narration:
         mask: Mask,
         card_mask: Mask,
         limits: Limits,
+        results: Path,
         clock: Clock,
     ) -> None:
         self._limits = limits
@@ -90,6 +94,7 @@ class Narration:
         self._end: asyncio.Future[None] | None = None
         self._freed: Head | None = None
         self._stream: Stream | None = None
+        self._files = Handing(results, delivery.capabilities(claim.target))
         self._presence = delivery.presence(claim.target, claim.message_id)
         self.records: list[Record] = list(records_of(claim.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
@@ -313,12 +318,26 @@ class Narration:
         ending.post(tx)
 
     async def _returned(self, event: ToolReturned) -> None:
-        self._journal.soon(*from_record(event))
         call = self._call(event.call_id)
+        files = await self._files.handed(event, self.records) if event.files else ()
+        self._journal.soon(*from_record(event))
         # Checkpoint B follows at once and commits this; the card and the transcript ride along here.
-        await self._journal.commit(lambda tx: self._tool_ended(tx, event, call))
+        await self._journal.commit(lambda tx: self._tool_ended(tx, event, call, files))
 
-    def _tool_ended(self, tx: Tx, event: ToolReturned, call: ToolCall) -> None:
+    def _tool_ended(self, tx: Tx, event: ToolReturned, call: ToolCall, files: Sequence[Handed]) -> None:
+        for number, handed in enumerate(files):
+            self._delivery.post(
+                tx,
+                Draft(
+                    target=self._claim.target,
+                    kind="text",
+                    body=handed.words,
+                    idem_key=self._delivery.draft_key(),
+                    turn_id=self._claim.turn_id,
+                    part=f"file:{event.call_id}.{number}",
+                    file=handed.file,
+                ),
+            )
         messages.add(
             tx,
             session_id=self._claim.session_id,

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import structlog
@@ -63,7 +64,7 @@ class TurnSettings:
 
 
 class TurnRunner:
-    """See the module; `drain` is what the turn queue calls."""
+    """See the module; `drain` is what the turn queue calls, `results` the folder with files of tool results."""
 
     def __init__(
         self,
@@ -80,8 +81,10 @@ class TurnRunner:
         card_mask: Mask,
         why_cut: Callable[[int], Cut | None],
         node: str,
+        results: Path,
         clock: Clock = utc_now,
     ) -> None:
+        self._results = results
         self._db = database
         self._delivery = delivery
         self._desk = desk
@@ -149,6 +152,7 @@ class TurnRunner:
             mask=self._mask,
             card_mask=self._card_mask,
             limits=self._limits,
+            results=self._results,
             clock=self._clock,
         )
         try:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from agent.calls import ToolCall
+from agent.calls import ResultFile, ToolCall
 from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
 from gateway.store.turns import StoredEvent
 from gateway.store.usage import Spent
@@ -42,6 +42,7 @@ def from_record(record: Record) -> tuple[str, dict[str, Any]]:
                 "call_id": record.call_id,
                 "outcome": record.outcome,
                 "content": record.content,
+                "files": [asdict(file) for file in record.files],
             }
 
 
@@ -67,7 +68,12 @@ def to_record(event: StoredEvent) -> Record | None:
             return ToolStarted(call_id=raw["call_id"], effect=raw["effect"])
         case "tool_result":
             raw = json.loads(event.payload)
-            return ToolReturned(call_id=raw["call_id"], outcome=raw["outcome"], content=raw["content"])
+            return ToolReturned(
+                call_id=raw["call_id"],
+                outcome=raw["outcome"],
+                content=raw["content"],
+                files=tuple(ResultFile(**file) for file in raw["files"]),
+            )
         case _:
             return None
 

@@ -18,6 +18,7 @@ import yaml
 
 from adapters.memory.adapter import MemoryAdapter, Shown
 from adapters.memory.settings import MemorySettings
+from agent.calls import ResultFile
 from agent.tools.registry import Tool, ToolCallContext, ToolResult, matches
 from gateway.adapter import Adapter
 from gateway.config import load_config
@@ -102,6 +103,7 @@ class Lab:
 
     def __init__(self, read_only: tuple[str, ...] = ()) -> None:
         self.runs: list[tuple[str, Mapping[str, object]]] = []
+        self.files: dict[str, tuple[ResultFile, ...]] = {}  # what runs of a tool bring
         self._held: dict[str, Gate] = {}
         self._read_only = read_only
 
@@ -121,7 +123,7 @@ class Lab:
             self.runs.append((name, dict(args)))
             if name in self._held:
                 await self._held[name].enter()
-            return ToolResult(text=f"run {len(self.runs)}")
+            return ToolResult(text=f"run {len(self.runs)}", files=self.files.get(name, ()))
 
         return Tool(
             name=f"lab__{name}",

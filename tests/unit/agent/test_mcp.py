@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from agent.calls import ResultFile
 from agent.settings import McpServer
 from agent.tools.mcp import McpConnection, McpState
 from agent.tools.registry import ToolCallContext, ToolResult
@@ -135,7 +136,10 @@ async def test_pictures_are_kept_as_files_and_named(tmp_path: Path):
     one = connection(fixture("good"), tmp_path)
     async with running(one):
         result = await run_of(one, "picture")()
-    assert result == ToolResult(text="a picture\n[image/png, 2,056 bytes, kept as call_1_0_0.2.png]")
+    picture = ResultFile(kept="call_1_0_0.2.png", name="image-1.png", mime_type="image/png", size_bytes=2_056)
+    assert result == ToolResult(
+        text="a picture\n[image/png, 2,056 bytes, kept as call_1_0_0.2.png]", files=(picture,)
+    )
     assert (tmp_path / "results" / "call_1_0_0.2.png").read_bytes().startswith(b"\x89PNG")
 
 
