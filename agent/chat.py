@@ -122,7 +122,7 @@ class _Run:
         return history.to_responded(
             answer.response,
             turn_id=self.turn_input.turn_id,
-            round_number=round_number,
+            round_number=self.turn_input.rounds_before + round_number,
             resolve=self.snapshot.tools.resolve,
             model=answer.model,
             price=answer.price,
@@ -272,7 +272,7 @@ def _closing_checkpoint(finish: Finish) -> Checkpoint:
             "outcome": "answered",
             "sends": sum(1 for _ in finish.rounds),
             "begins": [dict(call.args or {}) for call in last.begins],
-            "ends": [dict(call.args or {}) for call in last.ends],
+            "ends": [dict(call.args or {}) for round_ in finish.rounds for call in round_.ends],
             "queue": [[call.id, last.returned[call.id].outcome] for call in last.queue],
         },
     )

@@ -56,6 +56,9 @@ _KEPT_NAME = 200  # a made-up one may be as long as the model likes
 NO_TEXT = "(no text)"
 """Stands in a history for a question without words: several APIs refuse an empty user message."""
 
+NODDED = "(noted)"
+"""Stands in a history for the answer to what asked for none."""
+
 NO_WORDS = "(no words)"
 """Stands in a history for an answer of which nothing was left."""
 
@@ -112,6 +115,11 @@ def closed_turn(turn_input: TurnInput, records: Iterable[Record], *, closing: st
         # question.
         messages.append(ModelResponse(parts=[TextPart(content=closing)], timestamp=_EPOCH))
     return messages
+
+
+def noted(text: str) -> list[ModelMessage]:
+    """What an agent is told between two turns, and its nod: strict providers want the roles in turn."""
+    return [_user_message(text), ModelResponse(parts=[TextPart(content=NODDED)], timestamp=_EPOCH)]
 
 
 def _conversation(

@@ -26,6 +26,13 @@ def closed_history(turn_input: TurnInput, state: ChatState, *, closing: str) -> 
     return history.dump_each(history.closed_turn(turn_input, state.records, closing=closing))
 
 
+def noted_history(text: str) -> tuple[str, ...]:
+    """A message to an agent that asks for no answer, as JSON, to append to its stored history; roles stay in turn."""
+    from agent import history
+
+    return history.dump_each(history.noted(text))
+
+
 def is_readable(history: Sequence[str]) -> bool:
     """Whether stored messages can be read back; blocks for milliseconds."""
     from agent.history import load

@@ -60,12 +60,14 @@ async def hears_nothing() -> Sequence[str]:
 class TurnInput:
     """What opened the turn: the words for the model (a speaker's name included where several speak).
 
-    `context` is one line for the system prompt: platform, chat, speaker, time.
+    `context` is one line for the system prompt: platform, chat, speaker, time. `rounds_before` are responses the turn
+    has already (another agent's chat came before this one): call ids are unique in the turn.
     """
 
     turn_id: int
     text: str
     context: str = ""
+    rounds_before: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

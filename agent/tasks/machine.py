@@ -27,8 +27,8 @@ Goal = Literal["user", "chat", "ask"]
 class Task:
     """A task that was asked for or has begun; `seq` is its number in the session.
 
-    `agent` works on it, `upstream` asked for it and gets its summary. `back_to` answers again once it has ended: whoever
-    had the word when it was accepted.
+    `agent` works on it, `upstream` asked for it and gets its summary. `back_to` answers again once it has ended:
+    whoever had the word when it was accepted.
     """
 
     seq: int
@@ -103,6 +103,11 @@ def advance(state: TaskState, happening: Happening) -> TaskState:
     """
     effect, goal = TABLE[state.phase, happening.event]
     return _towards(effect(state, happening), goal)
+
+
+def asking(state: TaskState) -> TaskState:
+    """The state with its next question, or with the user if there is none."""
+    return _towards(state, "ask")
 
 
 def _towards(state: TaskState, goal: Goal) -> TaskState:

@@ -202,6 +202,7 @@ class Daemon:
             settings=TurnSettings(timeout_s=config.turns.timeout_s, attempts=config.turns.attempts),
             mask=mask,
             card_mask=redactor.for_decision,
+            agents=frozenset(config.agents),
             why_cut=self._queue.why_cut,
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             results=config.state_dir / "results",

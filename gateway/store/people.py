@@ -29,7 +29,8 @@ _KEPT: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "turn_events": (f"turn_id IN {_TURNS}", ("turn_id", "idx", "kind", "payload", "at")),
     "agent_state": (f"turn_id IN {_TURNS}", ("session_id", "agent", "turn_id", "message")),
-    "tasks": (f"turn_id IN {_TURNS}", ("session_id", "agent", "goal", "state", "at")),
+    "tasks": (f"turn_id IN {_TURNS}", ("session_id", "agent", "goal", "upstream", "state", "at")),
+    "task_ends": (f"turn_id IN {_TURNS}", ("session_id", "agent", "summary", "state", "at")),
     "requests": (
         "requester = :who",
         ("turn_id", "kind", "state", "prompt", "created_at", "decided_by", "decided_at", "reason", "answer"),
@@ -69,6 +70,7 @@ _REMOVED: tuple[tuple[str, str], ...] = (
     ("messages", f"author = :who OR turn_id IN {_TURNS}"),
     ("agent_state", f"turn_id IN {_TURNS}"),
     ("tasks", f"turn_id IN {_TURNS}"),
+    ("task_ends", f"turn_id IN {_TURNS}"),
     ("turn_messages", f"turn_id IN {_TURNS}"),
     ("outbox", f"turn_id IN {_TURNS} OR request_id IN {_ASKED}"),
     ("buttons", f"request_id IN {_ASKED}"),

@@ -52,11 +52,12 @@ def open_request(
     expires_at: int | None,
     needed: int = 1,
 ) -> int:
-    """Store a pending request; returns its id."""
+    """Store a pending request; returns its id. Asked again, the newest counts; never while one waits."""
     row = tx.row(
         "INSERT INTO requests (turn_id, lane_id, call_id, kind, state, requester, args_hash, prompt, created_at,"
-        " expires_at, needed) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :prompt, :now,"
-        " :expires, :needed) RETURNING id",
+        " expires_at, needed, n) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :prompt, :now,"
+        " :expires, :needed, (SELECT COUNT(*) FROM requests WHERE turn_id = :turn AND call_id = :call"
+        " AND kind = :kind AND state != 'pending')) RETURNING id",
         turn=turn_id,
         lane=lane_id,
         call=call_id,

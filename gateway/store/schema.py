@@ -23,7 +23,7 @@ CREATE TABLE lanes (
 );
 CREATE INDEX lanes_active ON lanes (id) WHERE active = 1;
 CREATE TABLE sessions (
-    id {serial}, lane_id {int} NOT NULL REFERENCES lanes (id), title TEXT,
+    id {serial}, lane_id {int} NOT NULL REFERENCES lanes (id), title TEXT, answerer TEXT,
     started_at {int} NOT NULL, last_active_at {int} NOT NULL, ended_at {int}, end_reason TEXT
 );
 CREATE INDEX sessions_lane ON sessions (lane_id, id);
@@ -65,7 +65,14 @@ CREATE TABLE agent_state (
 );
 CREATE TABLE tasks (
     session_id {int} NOT NULL REFERENCES sessions (id), seq {int} NOT NULL, agent TEXT NOT NULL,
-    goal TEXT NOT NULL, state TEXT NOT NULL, parent {int}, turn_id {int}, at {int} NOT NULL,
+    goal TEXT NOT NULL, upstream TEXT NOT NULL, back_to TEXT NOT NULL, state TEXT NOT NULL,
+    turn_id {int} NOT NULL, at {int} NOT NULL,
+    PRIMARY KEY (session_id, seq)
+);
+CREATE TABLE task_ends (
+    session_id {int} NOT NULL REFERENCES sessions (id), seq {int} NOT NULL, agent TEXT NOT NULL,
+    summary TEXT NOT NULL, depth {int} NOT NULL, put_off {int} NOT NULL, place {int} NOT NULL, state TEXT NOT NULL,
+    turn_id {int} NOT NULL, at {int} NOT NULL,
     PRIMARY KEY (session_id, seq)
 );
 CREATE TABLE requests (

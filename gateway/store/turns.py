@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gateway.messages import Target
@@ -323,12 +323,21 @@ def pin_snapshot(tx: Tx, fence: Fence, fingerprint: str) -> None:
     )
 
 
-def add_history(tx: Tx, claim: Claim, messages: Iterable[str]) -> None:
-    """Append the turn's messages to what the agent needs to go on in this session."""
+def hand_to(tx: Tx, claim: Claim, agent: str) -> Claim:
+    """Let another agent answer the turn; returns the claim with that agent's history."""
+    if agent == claim.agent:
+        return claim
+    tx.run("UPDATE turns SET agent = :agent WHERE id = :id", agent=agent, id=claim.turn_id)
+    return replace(claim, agent=agent, history=_history(tx, claim.session_id, agent))
+
+
+def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | None = None) -> None:
+    """Append messages of the turn to what its agent, or another one, needs to go on in this session."""
+    agent = agent or claim.agent
     row = tx.row(
         "SELECT COALESCE(MAX(seq), -1) + 1 AS seq FROM agent_state WHERE session_id = :session AND agent = :agent",
         session=claim.session_id,
-        agent=claim.agent,
+        agent=agent,
     )
     assert row is not None
     tx.run_many(
@@ -337,7 +346,7 @@ def add_history(tx: Tx, claim: Claim, messages: Iterable[str]) -> None:
         [
             {
                 "session": claim.session_id,
-                "agent": claim.agent,
+                "agent": agent,
                 "seq": seq,
                 "turn": claim.turn_id,
                 "message": message,

@@ -39,7 +39,7 @@ from gateway.clock import Clock, to_ms
 from gateway.delivery import Delivery, Ending, Place, Stream
 from gateway.events import EventHub
 from gateway.limits import Limits
-from gateway.requests import Desk, Prompt, PromptCall, Question
+from gateway.requests import Desk, Prompt, PromptCall, Question, TaskPrompt
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
@@ -49,6 +49,7 @@ from gateway.store.tx import Store, Tx
 from gateway.turns.handing import Handed, Handing
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
+from gateway.turns.legs import Leg
 from gateway.turns.translate import attempt_text, from_record, records_of, spent_by_model, usage_payload
 
 log = structlog.get_logger()
@@ -62,11 +63,16 @@ UNHEARD = (
 
 
 class Narration:
-    """One run of a turn; `records` grows as the agent speaks, `parked` and `failed` say how it ended."""
+    """One run of a turn; `records` (of all its legs) grow as the agent speaks, `parked` and `failed` say how it ended.
+
+    `leg_from` is the first record of the present leg. `closing` is the chat's checkpoint C, stored with what follows
+    from it; `is_kept` says that the leg's messages are in the agent's history, or about to be.
+    """
 
     def __init__(
         self,
         claim: Claim,
+        leg: Leg,
         *,
         database: Store,
         delivery: Delivery,
@@ -97,9 +103,12 @@ class Narration:
         self._files = Handing(results, delivery.capabilities(claim.target))
         self._presence = delivery.presence(claim.target, claim.message_id)
         self.records: list[Record] = list(records_of(claim.events))
+        self.leg_from = len(self.records) - len(records_of(leg.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
         self.ear = Ear(claim=claim, journal=self._journal, database=database, delivery=delivery, clock=clock)
         self.parked = False
+        self.closing: Checkpoint | None = None
+        self.is_kept = leg.is_over
 
     @property
     def failed(self) -> bool:
@@ -131,7 +140,8 @@ class Narration:
             self.records.append(event)
         match event:
             case StatusChanged():
-                self._journal.soon("status", {"status": event.status})
+                if self.closing is None:  # else the turn may not be done yet: its end says so
+                    self._journal.soon("status", {"status": event.status})
             case ThinkingDelta() | TextDelta():
                 self._delta(event)
             case Retracted():
@@ -184,6 +194,9 @@ class Narration:
     def _submit_end(
         self, state: Ended, closed: Sequence[str], notice: str | None, also: Also | None
     ) -> "asyncio.Future[None]":
+        self.is_kept = True
+        if state == "done":
+            self._close_chat("done")
         outcome = {"done": "answered", "failed": "failed", "cancelled": "stopped"}[state]
         kind = "turn"
         if notice is None and self._failure is not None:
@@ -216,20 +229,20 @@ class Narration:
                 self._claim.target,
                 spent_by_model(self.records),
                 turn_id=self._claim.turn_id,
-                now_ms=self._now_ms(),
+                now_ms=self.now_ms(),
             )
             if notice is not None:
                 self._notice(tx, notice)
             if state != "cancelled" and pending.has_unheard_edit(tx, self._claim.turn_id):
                 self._notice(tx, UNHEARD)
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
-            session_store.touch(tx, self._claim.session_id, self._now_ms())
+            session_store.touch(tx, self._claim.session_id, self.now_ms())
             session_store.give_title(tx, self._claim.session_id, self._claim.input.text)
             if also is not None:
                 also(tx)
             ran_ms = self._ran_ms()
             self._freed = turns.end(
-                tx, self._claim.fence, state=state, error=notice, ran_ms=ran_ms, now_ms=self._now_ms()
+                tx, self._claim.fence, state=state, error=notice, ran_ms=ran_ms, now_ms=self.now_ms()
             )
             ids = {"session": self._claim.session_id, "turn": self._claim.turn_id}
             tx.after_commit(lambda: log.info("turn.finished", **ids, outcome=outcome, ran_ms=ran_ms))
@@ -237,11 +250,42 @@ class Narration:
 
         return self._journal.submit(work)
 
+    async def ask_task(self, prompt: TaskPrompt, call_id: str, *, closed: Sequence[str], also: Also) -> None:
+        """Keep the leg's messages and wait for a person's word on a task, in one transaction with `also`."""
+        self.is_kept = True
+        self._close_chat("waiting")
+        self._journal.soon("request", {"kind": "task", "call_id": call_id, "state": "pending"})
+
+        def work(tx: Tx) -> None:
+            turns.add_history(tx, self._claim, closed)
+            also(tx)
+            self._desk.ask_task(
+                tx,
+                turn_id=self._claim.turn_id,
+                lane_id=self._claim.fence.lane_id,
+                target=self._claim.target,
+                requester=self._claim.requester,
+                prompt=prompt,
+                call_id=call_id,
+            )
+            turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms())
+
+        await self._journal.commit(work)
+        self.parked = True
+
+    def say_task(self, payload: dict[str, Any]) -> None:
+        """What became of a task, stored with the next commit."""
+        self._journal.soon("task", payload)
+
+    async def pass_on(self, also: Also) -> None:
+        """End the leg: another agent's chat follows in the same turn."""
+        await self._journal.commit(also)
+
     async def hand_back(self, notice: str) -> None:
         """Leave the turn to a later run, which goes on from its last checkpoint; the user is told once."""
 
         def work(tx: Tx) -> None:
-            if turns.hand_back(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms()):
+            if turns.hand_back(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms()):
                 self._delivery.post_notice(
                     tx, self._claim.target, notice, turn_id=self._claim.turn_id, part="notice:restart"
                 )
@@ -266,13 +310,22 @@ class Narration:
             self._stream.feed(event.text)
 
     def _checkpoint(self, event: Checkpoint) -> None:
+        if event.name == "C":
+            self.closing = event
+            return
         self._journal.soon(*from_record(event))
         if event.name == "A":
             # On its way before the model is asked, and in the store long before it answers: waiting would only
             # delay the answer. A crash in between costs a send that is not counted.
             self._journal.begin_attempt()
             self._journal.send_off()
-        # B's result is stored already, and the turn's end follows C at once: both ride along.
+        # B's result is stored already: it rides along.
+
+    def _close_chat(self, status: str) -> None:
+        """Checkpoint C, never without what follows from it; `status` is what the turn does now."""
+        if self.closing is not None:
+            self._journal.soon(*from_record(self.closing))
+        self._journal.soon("status", {"status": status})
 
     async def _responded(self, event: Responded) -> None:
         response, self._stream = self._stream or self._new_stream(self._rounds - 1), None
@@ -313,7 +366,7 @@ class Narration:
             role="answer",
             author=self._claim.agent,
             body=text,
-            now_ms=self._now_ms(),
+            now_ms=self.now_ms(),
         )
         ending.post(tx)
 
@@ -345,7 +398,7 @@ class Narration:
             role="tool",
             author=call.ref,
             body=event.outcome,
-            now_ms=self._now_ms(),
+            now_ms=self.now_ms(),
         )
         request = request_rows.of_call(tx, self._claim.turn_id, event.call_id)
         if request is not None and request.state == "approved":
@@ -388,7 +441,7 @@ class Narration:
             args_hash=call.args_hash,
             card=f"card:{call.id.split('.')[0]}",
         )
-        turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+        turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms())
 
     async def _put(self, event: QuestionAsked) -> None:
         """Ask the turn's question and leave: the answer brings it back."""
@@ -422,9 +475,9 @@ class Narration:
                 role="answer",
                 author=self._claim.agent,
                 body="\n".join([question.text, *(f"- {each}" for each in question.choices)]),
-                now_ms=self._now_ms(),
+                now_ms=self.now_ms(),
             )
-            turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self._now_ms())
+            turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms())
 
         await self._journal.commit(work)
         self.parked = True
@@ -444,7 +497,7 @@ class Narration:
             role="notice",
             author="parley",
             body=text,
-            now_ms=self._now_ms(),
+            now_ms=self.now_ms(),
         )
 
     def _tool(self, call: ToolCall, state: str) -> dict[str, Any]:
@@ -465,7 +518,8 @@ class Narration:
     def _run_ms(self) -> int:
         return round((time.monotonic() - self._began_s) * 1000)
 
-    def _now_ms(self) -> int:
+    def now_ms(self) -> int:
+        """The time as the store keeps it."""
         return to_ms(self._clock())
 
 

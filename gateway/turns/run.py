@@ -7,7 +7,7 @@ user, and never the daemon.
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,9 @@ from gateway.store.lanes import Head
 from gateway.store.turns import Claim
 from gateway.store.tx import Store, Tx
 from gateway.turn_queue import Cut
+from gateway.turns.legs import Leg, leg_of
 from gateway.turns.narration import Mask, Narration
+from gateway.turns.tasks import GONE, Again, TaskSystem
 from gateway.turns.translate import records_of
 from gateway.turns.wording import cannot_read, context_line, for_model
 
@@ -79,6 +81,7 @@ class TurnRunner:
         settings: TurnSettings,
         mask: Mask,
         card_mask: Mask,
+        agents: Collection[str],
         why_cut: Callable[[int], Cut | None],
         node: str,
         results: Path,
@@ -95,6 +98,7 @@ class TurnRunner:
         self._settings = settings
         self._mask = mask
         self._card_mask = card_mask
+        self._tasks = TaskSystem(database=database, agents=agents, mask=mask, card_mask=card_mask)
         self._node = node
         self._clock = clock
         self._why_cut = why_cut
@@ -103,13 +107,15 @@ class TurnRunner:
     async def drain(self, lane_id: int) -> Head | None:
         """Run the lane's head turn until it ends, waits or is handed back; returns the next head that may run."""
         try:
-            claim = await self._db.write(lambda tx: turns.claim(tx, lane_id, self._node, self._now_ms()))
-            if not isinstance(claim, Claim):
-                return claim
-            with structlog.contextvars.bound_contextvars(session=claim.session_id, turn=claim.turn_id):
-                following = await self._run(claim)
+            while True:
+                claim = await self._db.write(lambda tx: self._claim(tx, lane_id))
+                if not isinstance(claim, Claim):
+                    return claim
+                with structlog.contextvars.bound_contextvars(session=claim.session_id, turn=claim.turn_id):
+                    following = await self._run(claim)
                 self._unstored.discard(lane_id)
-                return following
+                if not isinstance(following, Again):
+                    return following
         except Fenced as error:
             log.warning("turn.fenced", lane=lane_id, reason=str(error))
         except StoreUnavailable as error:
@@ -142,9 +148,15 @@ class TurnRunner:
             self._desk.close_turn(tx, turn_id, "the end of the turn")
         return following
 
-    async def _run(self, claim: Claim) -> Head | None:
+    def _claim(self, tx: Tx, lane_id: int) -> Claim | Head | None:
+        claim = turns.claim(tx, lane_id, self._node, self._now_ms())
+        return self._tasks.route(tx, claim) if isinstance(claim, Claim) and not claim.events else claim
+
+    async def _run(self, claim: Claim) -> Head | Again | None:
+        leg = leg_of(claim.events)
         narration = Narration(
             claim,
+            leg,
             database=self._db,
             delivery=self._delivery,
             desk=self._desk,
@@ -156,7 +168,7 @@ class TurnRunner:
             clock=self._clock,
         )
         try:
-            return await self._attempt(claim, narration)
+            return await self._attempt(claim, leg, narration)
         except asyncio.CancelledError:
             why = self._why_cut(claim.fence.lane_id)
             if why is None:
@@ -165,7 +177,7 @@ class TurnRunner:
             current = asyncio.current_task()
             assert current is not None
             current.uncancel()
-            return await self._cut(narration, why)
+            return await self._cut(claim, narration, why)
         except (Fenced, StoreUnavailable):
             raise
         except Exception:
@@ -180,15 +192,19 @@ class TurnRunner:
         finally:
             narration.close()
 
-    async def _attempt(self, claim: Claim, narration: Narration) -> Head | None:
-        given = TurnInput(
+    async def _attempt(self, claim: Claim, leg: Leg, narration: Narration) -> Head | Again | None:
+        narration.given = given = TurnInput(
             turn_id=claim.turn_id,
-            text=for_model(claim.input, claim.requester),
+            text=for_model(claim.input, claim.requester)
+            if leg.task is None
+            else await self._tasks.goal(claim, leg),
             context=context_line(claim.input, claim.target),
+            rounds_before=leg.rounds_before,
         )
-        narration.given = given
         if claim.stop is not None:
-            return await self._stopped(narration)
+            return await self._stopped(claim, narration)
+        if leg.is_over:
+            return await self._tasks.answered(claim, narration, leg)
         if claim.attempt > self._settings.attempts:
             log.error("turn.given_up", attempts=claim.attempt - 1)
             return await narration.end(
@@ -201,11 +217,17 @@ class TurnRunner:
         if not claim.events and (refusal := await self._db.read(lambda tx: self._over_limit(tx, claim))):
             log.info("turn.over_limit", requester=claim.requester)
             return await narration.end("failed", closed=(), notice=refusal)
+        if not self._tasks.has(claim.agent):
+            return await narration.end(
+                "failed",
+                closed=self._closed(narration, "the agent is gone"),
+                notice=GONE.format(agent=claim.agent),
+            )
         log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
         narration.show_running()
         snapshot = await self._snapshots.snapshot(claim.agent)
         narration.begin(snapshot.fingerprint)
-        state = ChatState(history=claim.history, records=records_of(claim.events))
+        state = ChatState(history=claim.history, records=records_of(leg.events))
         gate = self._gate(claim)
         left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)
         try:
@@ -224,18 +246,24 @@ class TurnRunner:
         if narration.parked:
             return None
         closed = self._closed(narration, "the turn ended")
-        return await narration.end("failed" if narration.failed else "done", closed=closed)
+        if narration.failed:
+            return await narration.end("failed", closed=closed)
+        return await self._tasks.chat_ended(claim, narration, closed)
 
-    async def _cut(self, narration: Narration, why: Cut) -> Head | None:
+    async def _cut(self, claim: Claim, narration: Narration, why: Cut) -> Head | None:
         if why == "shutdown":
             log.info("turn.handed_back")
             await narration.hand_back(LATER)
             return None
-        return await self._stopped(narration)
+        return await self._stopped(claim, narration)
 
-    async def _stopped(self, narration: Narration) -> Head | None:
+    async def _stopped(self, claim: Claim, narration: Narration) -> Head | None:
         log.info("turn.stopped")
-        return await narration.end("cancelled", closed=self._closed(narration, "the user stopped this"))
+        return await narration.end(
+            "cancelled",
+            closed=self._closed(narration, "the user stopped this"),
+            also=lambda tx: self._tasks.stop(tx, claim, self._now_ms()),
+        )
 
     def _begin_anew(self, tx: Tx, claim: Claim) -> None:
         lane = lanes.get(tx, claim.fence.lane_id)
@@ -246,7 +274,9 @@ class TurnRunner:
         return self._limits.why_no_turn(tx, claim.requester, claim.target)
 
     def _closed(self, narration: Narration, closing: str) -> tuple[str, ...]:
-        state = ChatState(records=tuple(narration.records))
+        if narration.is_kept:
+            return ()
+        state = ChatState(records=tuple(narration.records[narration.leg_from :]))
         return closed_history(narration.given, state, closing=closing)
 
     def _now_ms(self) -> int:

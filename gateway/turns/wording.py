@@ -58,3 +58,23 @@ def context_line(given: TurnInputRow, target: Target) -> str:
 def denied_because(text: str) -> str:
     """How the model hears why a person denied a call."""
     return f"(The reason given for denying the tool call: {text})"
+
+
+def task_goal(by: str, goal: str) -> str:
+    """How an agent reads a task that another hands it."""
+    return f"(The agent {by} hands you this task. When it is done, call task_end with a summary.)\n{goal}"
+
+
+def task_summary(agent: str, summary: str) -> str:
+    """How an agent reads what came out of a task it handed on."""
+    return f"(The task you handed to {agent} has ended. Its summary:)\n{summary}"
+
+
+def task_not_begun(agent: str) -> str:
+    """How an agent reads that nobody wanted its task to begin."""
+    return f"(The task for {agent} was not accepted; you stay in charge.)"
+
+
+def task_not_ended() -> str:
+    """How an agent reads that its task goes on."""
+    return "(The end of your task was not accepted; it goes on.)"
