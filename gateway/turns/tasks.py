@@ -114,7 +114,7 @@ class TaskSystem:
         """A person has answered (or nobody did in time): go on accordingly."""
         asked = leg.asked
         request = await self.database.read(
-            lambda tx: None if asked is None else request_rows.of_call(tx, claim.turn_id, asked)
+            lambda tx: None if asked is None else request_rows.of_call(tx, claim.turn_id, asked, "task")
         )
         what = None if asked is None else _asked(asked)
         before = await self._state(claim, what[0] if what is not None else "user")
