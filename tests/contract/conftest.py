@@ -1,17 +1,20 @@
 """Every stage for every contract test, except for what a platform cannot do."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.contract.stages.base import RecordingInbox, Running, Stage
+from tests.contract import fixtures
+from tests.contract.fixtures import inbox, pytest_configure, running, stage
 from tests.contract.stages.discord import DiscordStage
 from tests.contract.stages.memory import MemoryStage
 from tests.contract.stages.slack import SlackHttpStage, SlackStage
 from tests.contract.stages.telegram import TelegramStage, TelegramWebhookStage
 from tests.contract.stages.terminal import TerminalStage
 from tests.postgres import Server, find_programs, running_server
+
+__all__ = ["inbox", "pytest_configure", "pytest_generate_tests", "running", "stage"]
 
 STAGES: dict[str, Any] = {
     "memory": MemoryStage,
@@ -25,35 +28,9 @@ STAGES: dict[str, Any] = {
 """A further adapter adds one line here and a stage of its own."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(*abilities): only for platforms that have all of these")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "stage" in metafunc.fixturenames:
-        needed = {ability for mark in metafunc.definition.iter_markers("needs") for ability in mark.args}
-        able = [name for name, stage in STAGES.items() if needed <= stage.abilities]
-        metafunc.parametrize("stage", able, indirect=True)
-
-
-@pytest.fixture
-async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
-    async with STAGES[request.param]() as stage:
-        yield stage
-
-
-@pytest.fixture
-def inbox() -> RecordingInbox:
-    return RecordingInbox()
-
-
-@pytest.fixture
-async def running(stage: Stage, inbox: RecordingInbox) -> AsyncIterator[Running]:
-    """The stage's adapter, online."""
-    running = Running(stage.adapter, inbox)
-    await running.start()
-    yield running
-    await running.stop()
+        fixtures.put_on(metafunc, STAGES)
 
 
 @pytest.fixture(scope="session")

@@ -26,9 +26,10 @@ from gateway.messages import (
     PressAnswer,
     Target,
 )
-from tests.contract.stages.base import Place, RecordingInbox, Running, Stage
 
-pytestmark = pytest.mark.req("ADP-1", "SRC-1")
+from .stages.base import Place, RecordingInbox, Running, Stage
+
+pytestmark = [pytest.mark.req("ADP-1", "SRC-1"), pytest.mark.asyncio]
 
 CARD = ((Button(label="Once", token="pl1:once"), Button(label="Deny", token="pl1:deny", style="danger")),)
 

@@ -6,9 +6,10 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
 from gateway.adapter import Adapter
 from gateway.messages import Target
-from tests.contract.stages.base import Ability, Place
-from tests.simulators.discord import Channel, DiscordSimulator, Message
-from tests.simulators.discord.validate import visible
+
+from ...simulators.discord import Channel, DiscordSimulator, Message
+from ...simulators.discord.validate import visible
+from .base import Ability, Place
 
 
 class DiscordStage:

@@ -7,7 +7,8 @@ from gateway.adapter import Adapter
 from gateway.errors import OutcomeUnknown, RateLimited, TargetGone
 from gateway.messages import Target
 from gateway.source import SessionSource
-from tests.contract.stages.base import Ability, Place
+
+from .base import Ability, Place
 
 
 class MemoryStage:

@@ -6,8 +6,9 @@ from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
 from gateway.adapter import Adapter
 from gateway.messages import Target
-from tests.contract.stages.base import Ability, Place, free_port
-from tests.simulators.slack import Channel, Message, SlackSimulator
+
+from ...simulators.slack import Channel, Message, SlackSimulator
+from .base import Ability, Place, free_port
 
 
 class SlackStage:

@@ -6,8 +6,9 @@ from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
 from gateway.adapter import Adapter
 from gateway.messages import Target
-from tests.contract.stages.base import Ability, Place, free_port
-from tests.simulators.telegram import Chat, Message, TelegramSimulator
+
+from ...simulators.telegram import Chat, Message, TelegramSimulator
+from .base import Ability, Place, free_port
 
 
 class TelegramStage:

@@ -13,7 +13,8 @@ from adapters.terminal.console import PlainConsole
 from adapters.terminal.place import HERE
 from adapters.terminal.settings import TerminalSettings
 from gateway.messages import Target
-from tests.contract.stages.base import WAIT_S, Ability, Place
+
+from .base import WAIT_S, Ability, Place
 
 
 class AlwaysIdle:

@@ -1,0 +1,1 @@
+../../tests/contract/test_adapters.py
