@@ -133,9 +133,20 @@ def test_simulators_import_nothing_of_what_they_test():
             )
 
 
-async def test_both_run_as_a_process_that_prints_where_and_takes_typed_lines():
+async def test_all_run_as_a_process_that_prints_where_and_takes_typed_lines():
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.simulators", "both", "--users", "5,6", "--chat", "5"),
+        *(
+            sys.executable,
+            "-m",
+            "tests.simulators",
+            "both",
+            "discord",
+            "slack",
+            "--users",
+            "5,6",
+            "--chat",
+            "5",
+        ),
         cwd=FOLDER.parents[1],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -144,7 +155,13 @@ async def test_both_run_as_a_process_that_prints_where_and_takes_typed_lines():
     assert process.stdout is not None
     async with asyncio.timeout(30), httpx.AsyncClient() as client:
         name, url, token = (await process.stdout.readline()).decode().split()
-        assert (name, (await process.stdout.readline()).decode().split()[0]) == ("telegram", "model")
+        lines = [(await process.stdout.readline()).decode().split() for _ in range(3)]
+        assert [(name, 3), *((line[0], len(line)) for line in lines)] == [
+            ("telegram", 3),
+            ("model", 2),
+            ("discord", 3),
+            ("slack", 5),
+        ]
         process.stdin.write(b"hello\n")
         updates = await client.post(f"{url}/bot{token}/getUpdates", data={"timeout": 20}, timeout=25)
         assert updates.json()["result"][0]["message"]["text"] == "hello"
