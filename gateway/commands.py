@@ -18,6 +18,7 @@ from gateway.pause import Pause
 from gateway.requests import Actor, Desk
 from gateway.requests.faces import face_of
 from gateway.requests.granting import granted_words
+from gateway.retrying import Retrying
 from gateway.session_store import SessionStore
 from gateway.store import grants, outbox, restarts, turns, usage
 from gateway.store import requests as request_rows
@@ -38,6 +39,7 @@ Name = Literal[
     "deny",
     "grants",
     "again",
+    "retry",
     "restart",
     "pause",
     "resume",
@@ -54,6 +56,7 @@ HELP: dict[Name, str] = {
     "deny": "do not let it run (/deny REASON tells the agent why)",
     "grants": "what you allowed beforehand (/grants revoke NUMBER takes it back)",
     "again": "show again what may not have arrived",
+    "retry": "try again what failed last, from where it stood",
     "restart": "restart me, for admins; what runs goes on afterwards",
     "pause": "start nothing any more, for anybody, for admins; messages are kept",
     "resume": "go on after /pause, for admins",
@@ -106,6 +109,7 @@ class Commands:
         audit: AuditLog,
         pause: Pause,
         limits: Limits,
+        retrying: Retrying,
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -117,6 +121,7 @@ class Commands:
         self._audit = audit
         self._pause = pause
         self._limits = limits
+        self._retrying = retrying
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
@@ -146,6 +151,9 @@ class Commands:
                 return self._grants(tx, order)
             case "again":
                 return self._again(tx, order)
+            case "retry":
+                actor = Actor.of(order.message.source, is_admin=order.role == "admin")
+                return self._retrying.on_request(tx, order.lane.id if order.lane else None, actor)
             case "restart":
                 return self._restart(tx, order)
             case "pause" | "resume":

@@ -20,6 +20,7 @@ from gateway.delivery import Delivery
 from gateway.messages import Target
 from gateway.requests import Actor, Desk
 from gateway.requests.cards import label
+from gateway.requests.offers import DENY, Offer
 from gateway.source import SessionSource
 from gateway.store import lanes, pairings
 from gateway.store.audit import AuditLog
@@ -36,6 +37,7 @@ HOUR_S = 3_600
 OPEN_CODES = 3
 WRONG_TRIES = 5
 TOPIC = "pair"
+LET_IN = Offer(label="Let in", choice="once", style="good")
 
 PRIVATE = "This bot is private. Its owner can let you in with your user id, {user_id}."
 WITH_CODE = (
@@ -164,17 +166,17 @@ class Doorkeeper:
                 tx,
                 call_id=_call_id(source.platform, source.account, source.user_id),
                 words=f"{name} (user id {source.user_id}) asks to be let in. Names can be chosen, ids cannot.",
-                yes="Let in",
+                offered=((LET_IN, DENY),),
                 targets=targets,
                 lasts_s=HOUR_S,
             )
 
-    def _confirmed(self, tx: Tx, request: Request, yes: bool, actor: Actor) -> str:
+    def _confirmed(self, tx: Tx, request: Request, choice: str, actor: Actor) -> str:
         platform, account, user_id = json.loads(request.call_id.removeprefix(f"{TOPIC}:"))
         found = pairings.get(tx, platform=platform, account=account, user_id=user_id)
         if found is None or found.state != "asked":
             return "This was settled otherwise already."
-        if yes:
+        if choice == LET_IN.choice:
             self._let_in(tx, found, actor.id)
             return f"Let in by {actor.name}."
         pairings.decide(tx, found, "denied", actor.id)

@@ -50,6 +50,7 @@ from gateway.pairing import Doorkeeper
 from gateway.pause import Pause
 from gateway.redaction import Redactor
 from gateway.requests import Desk
+from gateway.retrying import Retrying
 from gateway.session_store import SessionStore
 from gateway.store import lanes, restarts, schema
 from gateway.store.audit import AuditLog
@@ -162,6 +163,7 @@ class Daemon:
         )
         self._pause = Pause(audit=self._audit, kick=self._queue.kick, clock=clock)
         limits = Limits(*day_limits(config), clock=clock)
+        retrying = Retrying(self._desk, limits=limits, kick=self._queue.kick, clock=clock)
         sessions = SessionStore(reset_policy(config.sessions))
         settings = intake_settings(config)
         self._intake = Intake(
@@ -178,6 +180,7 @@ class Daemon:
                 audit=self._audit,
                 pause=self._pause,
                 limits=limits,
+                retrying=retrying,
                 clock=clock,
             ),
             desk=self._desk,
@@ -199,6 +202,7 @@ class Daemon:
                 database=database, policy=policy, audit=self._audit, is_admin=access.is_admin, clock=clock
             ).gate,
             limits=limits,
+            retrying=retrying,
             settings=TurnSettings(timeout_s=config.turns.timeout_s, attempts=config.turns.attempts),
             mask=mask,
             card_mask=redactor.for_decision,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from gateway.delivery import Delivery
-from gateway.document import Document, document, paragraph
+from gateway.document import Document, document, paragraph, text_document
 from gateway.messages import Button, Target
 from gateway.requests import offers
 from gateway.requests.cards import Asking, Card, Prompt, always_card
@@ -53,10 +53,17 @@ class Board:
             ),
         )
 
-    def post_confirmation(self, tx: Tx, request_id: int, target: Target, words: str, yes: str) -> None:
-        """Ask the admins in a chat; `yes` is what stands on the button that confirms."""
-        offered = ((offers.Offer(label=yes, choice="once", style="good"), offers.DENY),)
-        self._post(tx, target, request_id, document(paragraph(words)), offered)
+    def post_confirmation(
+        self,
+        tx: Tx,
+        request_id: int,
+        target: Target,
+        words: str,
+        offered: tuple[offers.Row, ...],
+        reply_to: str | None,
+    ) -> None:
+        """Ask in a chat for something that blocks no lane."""
+        self._post(tx, target, request_id, text_document(words), offered, reply_to=reply_to)
 
     def repeat(self, tx: Tx, request: Request, target: Target, *, kept: int, reply_to: str | None) -> None:
         """The request once more, for somebody who wrote instead of answering."""
@@ -112,7 +119,8 @@ class Board:
     def _settled_body(self, tx: Tx, request: Request, progress: str, target: Target) -> Document:
         if request.kind == "confirmation":
             return document(
-                paragraph(request.prompt), paragraph(request.reason or "Nobody answered in time.")
+                *text_document(request.prompt).blocks,
+                paragraph(request.reason or "Nobody answered in time."),
             )
         capabilities = self._delivery.capabilities(target)
         granted = grants.of_request(tx, request.id)

@@ -43,8 +43,8 @@ _ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone", "answer"]] = {
     "answered": "answer",
 }
 
-Confirm = Callable[[Tx, Request, bool, Actor], str]
-"""Carries out what an admin confirmed (True) or refused; returns what to tell them and the card."""
+Confirm = Callable[[Tx, Request, str, Actor], str]
+"""Carries out what somebody chose (`deny`: refused); returns what to tell them and the card."""
 
 
 class Desk:
@@ -181,9 +181,21 @@ class Desk:
         return request_id
 
     def confirm(
-        self, tx: Tx, *, call_id: str, words: str, yes: str, targets: Sequence[Target], lasts_s: float
+        self,
+        tx: Tx,
+        *,
+        call_id: str,
+        words: str,
+        offered: tuple[offers.Row, ...],
+        targets: Sequence[Target],
+        lasts_s: float,
+        requester: str = "",
+        reply_to: str | None = None,
     ) -> int:
-        """Ask the admins in these chats to confirm something that blocks no lane; returns the request's id."""
+        """Ask in these chats for something that blocks no lane; returns the request's id.
+
+        `requester` (platform:user) may answer it, and admins.
+        """
         now_ms = self._now_ms()
         request_id = rows.open_request(
             tx,
@@ -191,14 +203,14 @@ class Desk:
             lane_id=None,
             call_id=call_id,
             kind="confirmation",
-            requester="",
+            requester=requester,
             args_hash="",
             prompt=words,
             now_ms=now_ms,
             expires_at=now_ms + int(lasts_s * 1000),
         )
         for target in targets:
-            self._board.post_confirmation(tx, request_id, target, words, yes)
+            self._board.post_confirmation(tx, request_id, target, words, offered, reply_to)
         return request_id
 
     def withdraw(self, tx: Tx, call_id: str) -> None:
@@ -277,7 +289,14 @@ class Desk:
             case Settled():
                 terms = self._terms(request, choice) if state == "approved" else None
                 if not self._settle(
-                    tx, request, state, actor=actor, reason=reason, terms=terms, answer=answer
+                    tx,
+                    request,
+                    state,
+                    actor=actor,
+                    reason=reason,
+                    terms=terms,
+                    answer=answer,
+                    choice=choice if state == "approved" else "deny",
                 ):
                     return PressAnswer(text="Somebody else was first. Nothing was done.", alert=True)
                 if request.kind == "confirmation":
@@ -380,7 +399,7 @@ class Desk:
 
     def _who_may(self, request: Request) -> str:
         if request.kind == "confirmation":
-            return "Only admins"
+            return "Only the person concerned or an admin" if request.requester else "Only admins"
         return f"Only {face_of(request.kind, request.prompt).asked}"
 
     def _counted(self, tx: Tx, request: Request, outcome: Counted, actor: Actor) -> PressAnswer:
@@ -414,6 +433,7 @@ class Desk:
         by: str = "",
         terms: Terms | None = None,
         answer: str | None = None,
+        choice: str = "deny",
     ) -> bool:
         now_ms = self._now_ms()
         names = self._names(tx, request)
@@ -435,7 +455,7 @@ class Desk:
         if terms is not None and actor is not None:
             self._give(tx, request, terms, actor)
         if request.kind == "confirmation":
-            self._carry_out(tx, request, state, actor)
+            self._carry_out(tx, request, choice, actor)
         self._board.settle(tx, _existing(tx, request.id), "running…" if state == "approved" else "")
         head = turns.unpark(tx, request.turn_id, now_ms) if request.turn_id is not None else None
         if head is not None:
@@ -473,11 +493,11 @@ class Desk:
             request_id=request.id,
         )
 
-    def _carry_out(self, tx: Tx, request: Request, state: RequestState, actor: Actor | None) -> None:
+    def _carry_out(self, tx: Tx, request: Request, choice: str, actor: Actor | None) -> None:
         if actor is None:
             return
         confirm = self._confirms[request.call_id.partition(":")[0]]
-        rows.set_reason(tx, request.id, confirm(tx, request, state == "approved", actor))
+        rows.set_reason(tx, request.id, confirm(tx, request, choice, actor))
 
     def _turn_card(
         self, tx: Tx, request: Request, choice: Literal["always", "back"], token: str, actor: Actor

@@ -81,12 +81,13 @@ Outcome = Settled | Counted | Refused
 
 
 def may_answer(standing: Standing, actor: Actor, approvers: frozenset[str]) -> bool:
-    """Whether `actor` is asked at all: who opened the turn, named approvers and admins; confirmations: admins."""
-    if actor.is_admin:
+    """Whether `actor` is asked at all: who opened the turn (or whom it concerns), admins, and named approvers.
+
+    Confirmations are no approvals: approvers have no say in them.
+    """
+    if actor.is_admin or actor.id == standing.requester:
         return True
-    if standing.kind == "confirmation":
-        return False
-    return actor.id == standing.requester or actor.id in approvers
+    return standing.kind != "confirmation" and actor.id in approvers
 
 
 def answered(

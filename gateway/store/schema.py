@@ -33,7 +33,7 @@ CREATE TABLE turns (
     state TEXT NOT NULL, input TEXT NOT NULL, message_id TEXT, snapshot TEXT,
     attempt {int} NOT NULL DEFAULT 0, progress {int} NOT NULL DEFAULT 0, epoch {int} NOT NULL DEFAULT 0,
     stop TEXT, created_at {int} NOT NULL, ready_at {int}, started_at {int}, finished_at {int},
-    ran_ms {int} NOT NULL DEFAULT 0, error TEXT,
+    ran_ms {int} NOT NULL DEFAULT 0, error TEXT, failure TEXT, kept_from {int}, retried_as {int},
     gathers TEXT, steers {int} NOT NULL DEFAULT 0, newer TEXT, merged_into {int}, pruned_at {int},
     UNIQUE (lane_id, seq)
 );

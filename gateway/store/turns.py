@@ -266,13 +266,29 @@ def hand_back(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> bool:
     return is_open == 1
 
 
-def end(tx: Tx, fence: Fence, *, state: Ended, error: str | None, ran_ms: int, now_ms: int) -> Head | None:
-    """End the turn and give the lane up; returns the next head that may run."""
+def end(
+    tx: Tx,
+    fence: Fence,
+    *,
+    state: Ended,
+    error: str | None,
+    ran_ms: int,
+    now_ms: int,
+    failure: str | None = None,
+    kept_from: int | None = None,
+) -> Head | None:
+    """End the turn and give the lane up; returns the next head that may run.
+
+    `error` is what the user was told, `failure` the kind of it, `kept_from` what `add_history` returned.
+    """
     fence.hold(tx, now_ms)
     tx.run(
-        "UPDATE turns SET state = :state, error = :error, ran_ms = :ran, finished_at = :now WHERE id = :id",
+        "UPDATE turns SET state = :state, error = :error, failure = :failure, kept_from = :kept, ran_ms = :ran,"
+        " finished_at = :now WHERE id = :id",
         state=state,
         error=error,
+        failure=failure,
+        kept=kept_from,
         ran=ran_ms,
         now=now_ms,
         id=fence.turn_id,
@@ -331,8 +347,11 @@ def hand_to(tx: Tx, claim: Claim, agent: str) -> Claim:
     return replace(claim, agent=agent, history=_history(tx, claim.session_id, agent))
 
 
-def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | None = None) -> None:
-    """Append messages of the turn to what its agent, or another one, needs to go on in this session."""
+def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | None = None) -> int:
+    """Append messages of the turn to what its agent, or another one, needs to go on in this session.
+
+    Returns the place (`seq`) of the first one.
+    """
     agent = agent or claim.agent
     row = tx.row(
         "SELECT COALESCE(MAX(seq), -1) + 1 AS seq FROM agent_state WHERE session_id = :session AND agent = :agent",
@@ -354,6 +373,7 @@ def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | N
             for seq, message in enumerate(messages, start=int(row["seq"]))
         ],
     )
+    return int(row["seq"])
 
 
 def _history(tx: Tx, session_id: int, agent: str) -> tuple[str, ...]:

@@ -40,10 +40,12 @@ from gateway.delivery import Delivery, Ending, Place, Stream
 from gateway.events import EventHub
 from gateway.limits import Limits
 from gateway.requests import Desk, Prompt, PromptCall, Question, TaskPrompt
+from gateway.retrying import Retrying
 from gateway.store import messages, pending, turns
 from gateway.store import requests as request_rows
 from gateway.store.lanes import Head
 from gateway.store.outbox import Draft
+from gateway.store.retries import RETRYABLE
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Store, Tx
 from gateway.turns.handing import Handed, Handing
@@ -82,9 +84,11 @@ class Narration:
         card_mask: Mask,
         limits: Limits,
         results: Path,
+        retrying: Retrying,
         clock: Clock,
     ) -> None:
         self._limits = limits
+        self._retrying = retrying
         self._claim = claim
         self._db = database
         self._delivery = delivery
@@ -123,7 +127,7 @@ class Narration:
 
     def begin(self, fingerprint: str) -> None:
         """The turn's first words, once: its ids and the agent's name."""
-        if not self._claim.events:
+        if not any(event.kind == "meta" for event in self._claim.events):
             self._journal.soon(
                 "meta",
                 {
@@ -198,9 +202,10 @@ class Narration:
         if state == "done":
             self._close_chat("done")
         outcome = {"done": "answered", "failed": "failed", "cancelled": "stopped"}[state]
-        kind = "turn"
+        kind, failure = "turn", None
         if notice is None and self._failure is not None:
             kind, notice = self._failure.kind, self._failure.message
+            failure = kind
         if notice is not None:
             self._journal.soon("error", {"kind": kind, "message": notice})
         used = total_usage(self.records)
@@ -218,7 +223,7 @@ class Narration:
         unsaid = self._unsaid()
 
         def work(tx: Tx) -> None:
-            turns.add_history(tx, self._claim, closed)
+            kept_from = turns.add_history(tx, self._claim, closed)
             if unsaid is not None:
                 unsaid.post(tx)
             if unsaid is not None or self._claim.events:
@@ -232,7 +237,7 @@ class Narration:
                 now_ms=self.now_ms(),
             )
             if notice is not None:
-                self._notice(tx, notice)
+                self._notice(tx, notice, failure)
             if state != "cancelled" and pending.has_unheard_edit(tx, self._claim.turn_id):
                 self._notice(tx, UNHEARD)
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
@@ -242,7 +247,14 @@ class Narration:
                 also(tx)
             ran_ms = self._ran_ms()
             self._freed = turns.end(
-                tx, self._claim.fence, state=state, error=notice, ran_ms=ran_ms, now_ms=self.now_ms()
+                tx,
+                self._claim.fence,
+                state=state,
+                error=notice,
+                failure=failure,
+                kept_from=kept_from,
+                ran_ms=ran_ms,
+                now_ms=self.now_ms(),
             )
             ids = {"session": self._claim.session_id, "turn": self._claim.turn_id}
             tx.after_commit(lambda: log.info("turn.finished", **ids, outcome=outcome, ran_ms=ran_ms))
@@ -482,14 +494,21 @@ class Narration:
         await self._journal.commit(work)
         self.parked = True
 
-    def _notice(self, tx: Tx, text: str) -> None:
-        self._delivery.post_notice(
-            tx,
-            self._claim.target,
-            text,
-            reply_to=self._claim.message_id if self._claim.input.quote else None,
-            turn_id=self._claim.turn_id,
-        )
+    def _notice(self, tx: Tx, text: str, failure: str | None = None) -> None:
+        reply_to = self._claim.message_id if self._claim.input.quote else None
+        if failure in RETRYABLE:
+            self._retrying.offer(
+                tx,
+                turn_id=self._claim.turn_id,
+                requester=self._claim.requester,
+                target=self._claim.target,
+                words=text,
+                reply_to=reply_to,
+            )
+        else:
+            self._delivery.post_notice(
+                tx, self._claim.target, text, reply_to=reply_to, turn_id=self._claim.turn_id
+            )
         messages.add(
             tx,
             session_id=self._claim.session_id,

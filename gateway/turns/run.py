@@ -26,6 +26,7 @@ from gateway.errors import Fenced, StoreUnavailable
 from gateway.events import EventHub
 from gateway.limits import Limits
 from gateway.requests import Desk
+from gateway.retrying import Retrying
 from gateway.store import lanes, turns
 from gateway.store.lanes import Head
 from gateway.store.turns import Claim
@@ -78,6 +79,7 @@ class TurnRunner:
         snapshots: Snapshots,
         gate: Callable[[Claim], Gate],
         limits: Limits,
+        retrying: Retrying,
         settings: TurnSettings,
         mask: Mask,
         card_mask: Mask,
@@ -95,6 +97,7 @@ class TurnRunner:
         self._snapshots = snapshots
         self._gate = gate
         self._limits = limits
+        self._retrying = retrying
         self._settings = settings
         self._mask = mask
         self._card_mask = card_mask
@@ -165,6 +168,7 @@ class TurnRunner:
             card_mask=self._card_mask,
             limits=self._limits,
             results=self._results,
+            retrying=self._retrying,
             clock=self._clock,
         )
         try:

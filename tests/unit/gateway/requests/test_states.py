@@ -46,6 +46,14 @@ def test_only_what_is_pending_ever_changes() -> None:
 
 
 @pytest.mark.req("APR-5")
+@pytest.mark.parametrize("actor", [ANN, BOB, CID])
+def test_a_confirmation_that_concerns_nobody_is_for_admins(actor: Actor) -> None:
+    nobodys = replace(ASKED, kind="confirmation", requester="")
+    assert not may_answer(nobodys, actor, APPROVERS)
+    assert may_answer(nobodys, ADA, APPROVERS)
+
+
+@pytest.mark.req("APR-5")
 @pytest.mark.parametrize(
     ("actor", "kind", "may"),
     [
@@ -55,7 +63,7 @@ def test_only_what_is_pending_ever_changes() -> None:
         (ADA, "approval", True),
         (ANN, "question", True),
         (CID, "question", False),
-        (ANN, "confirmation", False),
+        (ANN, "confirmation", True),
         (BOB, "confirmation", False),
         (ADA, "confirmation", True),
     ],
