@@ -12,6 +12,7 @@ from typing import Literal, assert_never, get_args
 from gateway.access import Role
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
+from gateway.dispatcher import Dispatcher
 from gateway.limits import Limits, spent_words
 from gateway.messages import InboundMessage, Target
 from gateway.pause import Pause
@@ -23,7 +24,7 @@ from gateway.session_store import SessionStore
 from gateway.store import grants, outbox, restarts, turns, usage
 from gateway.store import requests as request_rows
 from gateway.store.audit import AuditLog
-from gateway.store.lanes import Head, Lane
+from gateway.store.lanes import Lane
 from gateway.store.outbox import Draft, dest_of
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
@@ -104,6 +105,7 @@ class Commands:
         desk: Desk,
         delivery: Delivery,
         queue: TurnQueue,
+        dispatcher: Dispatcher,
         tools_status: Callable[[], Sequence[str]],
         restart: Callable[[], None],
         audit: AuditLog,
@@ -116,6 +118,7 @@ class Commands:
         self._desk = desk
         self._delivery = delivery
         self._queue = queue
+        self._dispatcher = dispatcher
         self._tools_status = tools_status
         self._ask_restart = restart
         self._audit = audit
@@ -199,12 +202,10 @@ class Commands:
         turn_id, _ = open_turns[0]
         self._desk.close_turn(tx, turn_id, by)
         head = turns.ask_to_stop(tx, turn_id, how, to_ms(self._clock()))
-        tx.after_commit(lambda: self._cut_or_kick(lane_id, head))
+        tx.after_commit(lambda: self._queue.cut(lane_id, "stop"))
+        if head is not None:
+            self._dispatcher.kick(tx, head)
         return True
-
-    def _cut_or_kick(self, lane_id: int, head: Head | None) -> None:
-        if not self._queue.cut(lane_id, "stop") and head is not None:
-            self._queue.kick(head)
 
     def _decide(self, tx: Tx, order: Order, state: Literal["approved", "denied"]) -> str:
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None

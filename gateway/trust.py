@@ -55,7 +55,7 @@ class Trust:
         doorkeeper: Doorkeeper,
         audit_log: AuditLog,
         audit_key: str | None,
-        kick: Callable[[lanes.Head], None],
+        kick: Callable[[Tx, lanes.Head], None],
         results: Path,
         clock: Clock = utc_now,
     ) -> None:
@@ -162,7 +162,7 @@ class Trust:
             audit.blank(tx, seqs)
             self._audit.write(tx, actor=OPERATOR, action=ERASURE, target=ERASED, rows=seqs)
             for head in lanes.runnable(tx):
-                tx.after_commit(lambda head=head: self._kick(head))  # type: ignore[misc]
+                self._kick(tx, head)
             return {**removed, "audit": len(seqs)}, turn_ids
 
         removed, turn_ids = await self._db.write(erase)

@@ -41,6 +41,7 @@ from gateway.daemon.settings import (
 from gateway.daemon.signals import end_within, on_signals
 from gateway.daemon.tool_servers import tool_health
 from gateway.delivery import Delivery
+from gateway.dispatcher import LocalDispatcher
 from gateway.errors import StoreUnavailable
 from gateway.events import EventHub
 from gateway.intake import Intake
@@ -52,7 +53,7 @@ from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.retrying import Retrying
 from gateway.session_store import SessionStore
-from gateway.store import lanes, restarts, schema
+from gateway.store import restarts, schema
 from gateway.store.audit import AuditLog
 from gateway.store.lanes import Head
 from gateway.store.outbox import target_of
@@ -121,6 +122,7 @@ class Daemon:
         self._queue = TurnQueue(
             per_user=config.queue.max_running_per_user, total=config.queue.max_running, clock=clock
         )
+        self._dispatcher = LocalDispatcher(database, self._queue)
         self._delivery = Delivery(
             database,
             new_key=lambda: secrets.token_urlsafe(16),
@@ -137,7 +139,7 @@ class Daemon:
         escalate = config.approvals.escalate
         self._desk = Desk(
             self._delivery,
-            kick=self._queue.kick,
+            kick=self._dispatcher.kick,
             new_token=lambda: f"pl1:{secrets.token_urlsafe(16)}",
             audit=self._audit,
             timeout_s=config.approvals.timeout_s,
@@ -161,7 +163,7 @@ class Daemon:
             is_pairing=config.access.pairing,
             clock=clock,
         )
-        self._pause = Pause(audit=self._audit, kick=self._queue.kick, clock=clock)
+        self._pause = Pause(audit=self._audit, kick=self._dispatcher.kick, clock=clock)
         limits = Limits(*day_limits(config), clock=clock)
         retrying = Retrying(self._desk, limits=limits, kick=self._queue.kick, clock=clock)
         sessions = SessionStore(reset_policy(config.sessions))
@@ -175,6 +177,7 @@ class Daemon:
                 desk=self._desk,
                 delivery=self._delivery,
                 queue=self._queue,
+                dispatcher=self._dispatcher,
                 tools_status=self._tools_status,
                 restart=self._restart,
                 audit=self._audit,
@@ -186,7 +189,7 @@ class Daemon:
             desk=self._desk,
             doorkeeper=self._doorkeeper,
             delivery=self._delivery,
-            queue=self._queue,
+            dispatcher=self._dispatcher,
             limits=limits,
             pause=self._pause,
             settings=settings,
@@ -218,7 +221,7 @@ class Daemon:
             doorkeeper=self._doorkeeper,
             audit_log=self._audit,
             audit_key=key.get_secret_value() if key else None,
-            kick=self._queue.kick,
+            kick=self._dispatcher.kick,
             results=config.state_dir / "results",
             clock=clock,
         )
@@ -265,7 +268,7 @@ class Daemon:
         await self._db.write(self._pause.load)
         await self._intake.load()
         await self._db.write(self._tell_back)
-        heads = await self._db.read(lanes.runnable)
+        open_lanes = await self._dispatcher.sweep()  # they wait until the gate opens
         async with asyncio.TaskGroup() as group:
             self._delivery.bind(group)
             background = [
@@ -279,10 +282,8 @@ class Daemon:
                 group.create_task(self._supervisor.run(), name="supervisor"),
                 group.create_task(self.control.run(), name="control"),
             ]
-            for head in heads:
-                self._queue.kick(head)
             sdnotify.notify("READY=1")
-            log.info("daemon.started", open_lanes=len(heads))
+            log.info("daemon.started", open_lanes=open_lanes)
             await self._stop.wait()
             await self._shut_down(doors, background)
         return self.exit_code
@@ -327,8 +328,7 @@ class Daemon:
             try:
                 await self._db.write(self._settle_overdue)
                 if ticks % int(SWEEP_EVERY_S / TICK_S) == 0:
-                    for head in await self._db.read(lanes.runnable):
-                        self._queue.kick(head)
+                    await self._dispatcher.sweep()
             except Exception:
                 # The disk may be full or away for a while: the next tick tries again.
                 log.exception("daemon.tick_failed")

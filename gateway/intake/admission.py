@@ -23,6 +23,7 @@ import structlog
 from gateway.clock import Clock, to_ms
 from gateway.commands import Commands
 from gateway.delivery import Delivery
+from gateway.dispatcher import Dispatcher
 from gateway.intake import gathering
 from gateway.intake.settings import IntakeSettings, QueueMode
 from gateway.limits import Limits
@@ -37,7 +38,6 @@ from gateway.store.inputs import Part, TurnInputRow
 from gateway.store.lanes import Head
 from gateway.store.pending import Standing
 from gateway.store.tx import Tx
-from gateway.turn_queue import TurnQueue
 
 log = structlog.get_logger()
 
@@ -82,7 +82,7 @@ class Admission:
         commands: Commands,
         desk: Desk,
         delivery: Delivery,
-        queue: TurnQueue,
+        dispatcher: Dispatcher,
         limits: Limits,
         pause: Pause,
         settings: IntakeSettings,
@@ -93,7 +93,7 @@ class Admission:
         self._commands = commands
         self._desk = desk
         self._delivery = delivery
-        self._queue = queue
+        self._dispatcher = dispatcher
         self._limits = limits
         self._pause = pause
         self._settings = settings
@@ -314,7 +314,7 @@ class Admission:
 
     def _kick(self, tx: Tx, head: Head | None) -> None:
         if head is not None:
-            tx.after_commit(lambda: self._queue.kick(head))
+            self._dispatcher.kick(tx, head)
 
     def _settle(self, tx: Tx, message: InboundMessage, became: str, turn_id: int | None) -> None:
         source = message.source

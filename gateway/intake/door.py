@@ -16,6 +16,7 @@ from gateway.access import Access, Action, Role
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Command, Commands, Order, parse_command
 from gateway.delivery import Delivery
+from gateway.dispatcher import Dispatcher
 from gateway.errors import StoreUnavailable
 from gateway.intake import changes
 from gateway.intake.admission import Admission
@@ -40,7 +41,6 @@ from gateway.session_store import SessionStore
 from gateway.source import SessionSource, session_key
 from gateway.store import inbox, lanes, outbox, pending
 from gateway.store.tx import Store, Tx
-from gateway.turn_queue import TurnQueue
 from gateway.turns.wording import cannot_read
 
 log = structlog.get_logger()
@@ -66,7 +66,7 @@ class Intake:
         desk: Desk,
         doorkeeper: Doorkeeper,
         delivery: Delivery,
-        queue: TurnQueue,
+        dispatcher: Dispatcher,
         limits: Limits,
         pause: Pause,
         settings: IntakeSettings,
@@ -78,7 +78,7 @@ class Intake:
         self._commands = commands
         self._desk = desk
         self._delivery = delivery
-        self._queue = queue
+        self._dispatcher = dispatcher
         self._settings = settings
         self._clock = clock
         self._guard = LoopGuard(settings.bot_limit)
@@ -88,7 +88,7 @@ class Intake:
             commands=commands,
             desk=desk,
             delivery=delivery,
-            queue=queue,
+            dispatcher=dispatcher,
             limits=limits,
             pause=pause,
             settings=settings,
@@ -256,7 +256,7 @@ class Intake:
             outbox.mark_back(tx, Target.of(source))
             order = Order(command=command, message=message, role=role, lane=lanes.find(tx, key))
             if order.lane is not None and (head := pending.flush(tx, order.lane.id)) is not None:
-                tx.after_commit(lambda: self._queue.kick(head))
+                self._dispatcher.kick(tx, head)
             answer = self._commands.run(tx, order)
             quoted = message.message_id if source.kind != "dm" else None
             self._delivery.post_notice(tx, Target.of(source), answer, reply_to=quoted)

@@ -54,7 +54,7 @@ class Desk:
         self,
         delivery: Delivery,
         *,
-        kick: Callable[[Head], None],
+        kick: Callable[[Tx, Head], None],
         new_token: Callable[[], str],
         audit: AuditLog,
         timeout_s: float = 1_800,
@@ -459,7 +459,7 @@ class Desk:
         self._board.settle(tx, _existing(tx, request.id), "running…" if state == "approved" else "")
         head = turns.unpark(tx, request.turn_id, now_ms) if request.turn_id is not None else None
         if head is not None:
-            tx.after_commit(lambda: self._kick(head))
+            self._kick(tx, head)
         return True
 
     def _write_down(self, tx: Tx, request: Request, state: RequestState, actor: Actor | None) -> None:

@@ -136,6 +136,7 @@ class _Link:
     async def close(self) -> None:
         if self._conn is not None:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._conn.close)
+            self._conn = None
         self._thread.shutdown(wait=False)
 
     def _open(self) -> "psycopg.Connection[_Row]":

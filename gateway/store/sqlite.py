@@ -136,6 +136,8 @@ class SqliteStore:
 
     async def read(self, work: Work[T]) -> T:
         """Run queries on a read-only connection; sees all that was committed before the call."""
+        if self._closed:
+            raise StoreUnavailable("the database is closed")
         reader = self._readers[self._next_reader]
         self._next_reader = (self._next_reader + 1) % len(self._readers)
         try:

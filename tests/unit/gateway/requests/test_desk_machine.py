@@ -96,7 +96,7 @@ class DeskMachine(RuleBasedStateMachine):
         delivery.register(MemoryAdapter())
         self.desk = Desk(
             delivery,
-            kick=lambda head: None,
+            kick=lambda tx, head: None,
             new_token=lambda: f"pl1:{next(self.names)}",
             audit=self.audit,
             timeout_s=TIMEOUT_S,
