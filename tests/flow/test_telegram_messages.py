@@ -9,6 +9,7 @@ from adapters.telegram.settings import TelegramSettings
 from tests.flow.conftest import Open
 from tests.flow.house import House
 from tests.flow.scripted import Gate, says
+from tests.simulators.faults import Drop, Hold, Refuse
 from tests.simulators.telegram import TelegramSimulator
 
 
@@ -107,3 +108,49 @@ async def test_two_messages_during_a_turn_are_answered_or_merged_with_a_note(
         "You said: one",
     ]
     assert house.model.questions == ["slow", "one\n\ntwo"]
+
+
+@pytest.mark.req("ADP-2", "OPS-5")
+async def test_after_a_409_and_a_broken_connection_what_was_said_meanwhile_is_answered(
+    telegram: TelegramSimulator, house_of: Open
+) -> None:
+    """C116a."""
+    telegram.fail(Refuse(status=409, text="Conflict: terminated by other getUpdates request"), "getUpdates")
+    house = await house_on(telegram, house_of)
+    health = house.daemon._supervisor.health
+    ada = telegram.add_user(name="Ada")
+    await telegram.wait_for(lambda: len(telegram.calls("getMe")) == 1)
+    telegram.fail(Drop(), "getMe")
+    telegram.fail(Hold(), "getMe")
+    await telegram.wait_for(lambda: len(telegram.calls("getMe")) == 3)
+    telegram.say(ada, "anybody there?")
+    state = health["telegram[1]"]
+    assert (state.online, "the connection to Telegram broke" in state.trouble) == (False, True)
+    telegram.faults.release()
+    (reply,) = await telegram.wait_for_replies(ada, 1)
+
+    assert reply.text.startswith("You said: anybody there?")
+    assert (state.online, state.trouble) == (True, "")
+
+
+@pytest.mark.req("ADP-2", "DLV-6")
+async def test_an_answer_to_a_message_that_was_deleted_meanwhile_comes_without_the_link(
+    telegram: TelegramSimulator, house_of: Open
+) -> None:
+    """C119a."""
+    house = await house_on(telegram, house_of, queue={"gather_s": 0})
+    group = telegram.add_supergroup("Friends", [telegram.add_user(name="Ada")])
+    gate, lines = Gate(), [f"line {number} of a long answer" for number in range(400)]
+    house.model.then(("", gate, "\n\n".join(lines)))
+    said = telegram.say(group, f"@{telegram.account.user.username} tell me")
+    await gate.reached()
+    telegram.people.delete(said)
+    gate.open()
+    await house.quiet()
+
+    replies = telegram.replies(group)
+    assert "\n\n".join(reply.text for reply in replies).split("\n\n") == lines
+    assert len(replies) >= 3
+    assert [reply.reply_to for reply in replies] == [None] * len(replies)
+    asked = telegram.calls("sendMessage")[0].params["reply_parameters"]
+    assert asked["message_id"] == said.id  # it was tried
