@@ -33,7 +33,7 @@ from agent.events import (
 )
 from agent.handling import handle_call, is_showable
 from agent.masking import masked
-from agent.ports import ChatState, Gate, Hear, TurnInput, hears_nothing
+from agent.ports import Ask, ChatState, Gate, Hear, TurnInput, asks_nobody, hears_nothing
 from agent.prompt import system_prompt
 from agent.records import Ended, Finish, Handle, Send, next_step, total_usage
 from agent.sending import Answer, Sleep, send_along
@@ -57,6 +57,7 @@ async def chat(
     gate: Gate,
     *,
     hear: Hear = hears_nothing,
+    ask: Ask = asks_nobody,
     sleep: Sleep = asyncio.sleep,
     reference: Callable[[], str] = new_reference,
 ) -> AsyncGenerator[AgentEvent, None]:
@@ -72,6 +73,7 @@ async def chat(
         state: The agent's earlier messages and this turn's records so far.
         gate: Decides on tool calls.
         hear: What the user says meanwhile; asked before each send.
+        ask: Asks the user what a tool that runs wants to know.
         sleep: Waits between retries.
         reference: Makes a reference for an error.
 
@@ -79,7 +81,13 @@ async def chat(
         Events; the last one is `ChatEnded`, or `ApprovalNeeded` or `QuestionAsked` if the turn waits for a person.
     """
     run = _Run(
-        turn_input=turn_input, snapshot=snapshot, gate=gate, hear=hear, sleep=sleep, reference=reference
+        turn_input=turn_input,
+        snapshot=snapshot,
+        gate=gate,
+        hear=hear,
+        ask=ask,
+        sleep=sleep,
+        reference=reference,
     )
     run.records.extend(state.records)
     run.load_history(state.history)
@@ -104,6 +112,7 @@ class _Run:
     snapshot: Snapshot
     gate: Gate
     hear: Hear
+    ask: Ask
     sleep: Sleep
     reference: Callable[[], str]
     records: list[Record] = field(default_factory=list)
@@ -149,7 +158,7 @@ async def _steps(run: _Run) -> AsyncGenerator[AgentEvent, None]:
             case Send() as step:
                 events = _send(run, step)
             case Handle() as step:
-                events = handle_call(step, run.turn_input.turn_id, run.snapshot, run.gate)
+                events = handle_call(step, run.turn_input.turn_id, run.snapshot, run.gate, run.ask)
             case never:
                 assert_never(never)
         async with aclosing(events):

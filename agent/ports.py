@@ -6,6 +6,7 @@ from typing import Protocol
 
 from agent.calls import ToolCall
 from agent.events import Record
+from agent.questions import Question, Reply, Silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,15 @@ What it returns is stored as the turn's `Steered` records already, and is never 
 async def hears_nothing() -> Sequence[str]:
     """Nobody can say anything to a running turn."""
     return ()
+
+
+Ask = Callable[[ToolCall, Question, float], Awaitable[Reply]]
+"""Asks the user something while a call runs, and waits for the answer, at most so many seconds."""
+
+
+async def asks_nobody(_call: ToolCall, _question: Question, _wait_s: float) -> Reply:
+    """There is nobody to ask."""
+    return Silent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

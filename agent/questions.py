@@ -71,3 +71,23 @@ def read_question(args: Mapping[str, object]) -> Question:
     if not isinstance(takes_text, bool):
         raise ValueError("free_text has to be true or false")  # noqa: TRY004 - told to the model
     return Question(text=text.strip(), choices=choices, takes_text=takes_text or not choices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The person answered this; a choice by its text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """The person chose not to answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silent:
+    """Nobody answered in time, or nobody can be asked."""
+
+
+Reply = Said | Skipped | Silent

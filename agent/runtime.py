@@ -126,6 +126,7 @@ class AgentRuntime:
             budget=settings.budget,
             tool_timeout_s=settings.tools.timeout_s,
             result_limit=settings.tools.result_limit,
+            answer_wait_s=settings.tools.answer_wait_s,
             fingerprint=fingerprint[:16],
         )
 

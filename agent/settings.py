@@ -68,7 +68,8 @@ class ToolRules:
 
     `read_only` and `idempotent` are globs over `server/tool`; a server's own annotations never count here.
     `result_limit` is in characters, what exceeds it goes to a file. `connect_timeout_s` bounds one attempt to
-    reach a tool server, `first_wait_s` how long the first turns after a start wait for servers to come up.
+    reach a tool server, `first_wait_s` how long the first turns after a start wait for servers to come up,
+    `answer_wait_s` how long a tool that runs waits for a person's answer.
     """
 
     read_only: tuple[str, ...] = ()
@@ -77,6 +78,7 @@ class ToolRules:
     result_limit: int = 50_000
     connect_timeout_s: float = 10.0
     first_wait_s: float = 5.0
+    answer_wait_s: float = 240.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

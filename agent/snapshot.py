@@ -39,5 +39,6 @@ class Snapshot:
     budget: int = 40
     tool_timeout_s: float = 300.0
     result_limit: int = 50_000
+    answer_wait_s: float = 240.0
     retries: RetryPolicy = DEFAULT_RETRIES
     fingerprint: str = ""

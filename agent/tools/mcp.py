@@ -16,6 +16,7 @@ import structlog
 
 from agent.masking import masked
 from agent.settings import McpServer
+from agent.tools.mcp_forms import Forms
 from agent.tools.names import model_name
 from agent.tools.registry import Effect, Tool, ToolCallContext, ToolResult
 from agent.tools.results import ResultFolder
@@ -72,6 +73,7 @@ class McpConnection:
         self._results = results
         self._connect_timeout_s = connect_timeout_s
         self._secrets = (*server.env.values(), *server.headers.values())
+        self._forms = Forms(name)
         self._client: Client | None = None
         self._failures = 0
         self._is_legacy = False
@@ -129,7 +131,8 @@ class McpConnection:
         if client is None:
             return ToolResult(text=f"The tool server {self.name} is not available.", is_error=True)
         try:
-            result = await client.call_tool(tool, dict(args))
+            with self._forms.during(context.ask):
+                result = await client.call_tool(tool, dict(args))
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
                 return ToolResult(text=f"The tool server refused the call: {error}", is_error=True)
@@ -197,6 +200,7 @@ class McpConnection:
             mode="legacy" if self._is_legacy else "auto",
             client_info=Implementation(name="parley", version="1"),
             message_handler=self._on_message,
+            elicitation_callback=self._forms.answer,
             cache=None,
         )
 

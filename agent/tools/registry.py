@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 
 from agent.calls import ResultFile
 from agent.provider import ToolSpec
-from agent.questions import Question
+from agent.questions import Question, Reply
 
 BUILTIN_SERVER = "builtin"
 
@@ -38,9 +38,13 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallContext:
-    """What a tool may know about its call: `key` is unique and the same when the call runs again."""
+    """What a tool may know about its call: `key` is unique and the same when the call runs again.
+
+    `ask` asks the user something while the tool runs; the wait is bounded, and not counted as the tool's time.
+    """
 
     key: str
+    ask: Callable[[Question], Awaitable[Reply]] | None = None
 
 
 Runner = Callable[[Mapping[str, object], ToolCallContext], Awaitable[ToolResult]]

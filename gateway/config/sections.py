@@ -173,6 +173,7 @@ class ToolSettings(Section):
     admin_only: tuple[ToolGlob, ...] = ()
     timeout_s: Seconds = 300
     connect_timeout_s: Seconds = 10  # of a tool server
+    answer_wait_s: Seconds = 240  # of a tool that runs and asks something
     result_limit: Count = 50_000  # characters
 
 

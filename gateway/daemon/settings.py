@@ -60,6 +60,7 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
             timeout_s=config.tools.timeout_s,
             result_limit=config.tools.result_limit,
             connect_timeout_s=config.tools.connect_timeout_s,
+            answer_wait_s=config.tools.answer_wait_s,
         ),
         budget=config.turns.budget,
         demo_delay_s=demo_delay_s,

@@ -26,10 +26,9 @@ Buttons = tuple[tuple[Button, ...], ...]
 class Board:
     """See the module; all methods belong to the caller's transaction."""
 
-    def __init__(self, delivery: Delivery, *, new_token: Callable[[], str], minutes: int) -> None:
+    def __init__(self, delivery: Delivery, *, new_token: Callable[[], str]) -> None:
         self._delivery = delivery
         self._new_token = new_token
-        self._minutes = minutes
 
     def open(self, tx: Tx, request: Request, target: Target, card: str) -> None:
         """Show a request on the turn's part `card`; the calls of a round share one."""
@@ -144,7 +143,7 @@ class Board:
 
     def _asking(self, tx: Tx, request: Request, sent_on_from: str | None = None) -> Asking:
         return Asking(
-            minutes=self._minutes,
+            minutes=_minutes(request),
             needed=request.needed,
             approved_by=tuple(rows.votes(tx, request.id).values()) if request.needed > 1 else (),
             sent_on_from=sent_on_from,
@@ -208,6 +207,11 @@ class Board:
 
 def _face(request: Request) -> Face:
     return face_of(request.kind, request.prompt)
+
+
+def _minutes(request: Request) -> int:
+    """For how long it is asked."""
+    return max(1, round(((request.expires_at or request.created_at) - request.created_at) / 60_000))
 
 
 def place_words(place: Target) -> str:

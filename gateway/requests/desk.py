@@ -5,6 +5,7 @@ and in the same transaction the audit log is written, its turn is made ready, it
 its lane is kicked. `states` says what an answer does, `offers` what a button means, `cards` how it looks.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, assert_never
 
@@ -68,7 +69,7 @@ class Desk:
 
         `escalate_to` is the chat a card is sent on to when nobody answered for `escalate_after_s`.
         """
-        self._board = Board(delivery, new_token=new_token, minutes=round(timeout_s / 60))
+        self._board = Board(delivery, new_token=new_token)
         self.granting = Granting(audit, clock=clock)
         self._kick = kick
         self._audit = audit
@@ -79,6 +80,7 @@ class Desk:
         self._escalate_to = escalate_to
         self._clock = clock
         self._confirms: dict[str, Confirm] = {}
+        self._waiting: dict[int, asyncio.Future[Request]] = {}
 
     def on_confirmation(self, topic: str, confirm: Confirm) -> None:
         """Who carries out confirmations of a topic (`call_id` before its first colon)."""
@@ -94,9 +96,15 @@ class Desk:
         requester: str,
         question: Question,
         call_id: str,
+        lasts_s: float | None = None,
+        settled: "asyncio.Future[Request] | None" = None,
     ) -> int:
-        """Ask a question on a card of its own; returns the request's id."""
+        """Ask a question on a card of its own; returns the request's id.
+
+        `lasts_s` None: as long as an approval. `settled` hears how it ended, if that is in this process's life.
+        """
         now_ms = self._now_ms()
+        lasts_s = self._timeout_s if lasts_s is None else lasts_s
         request_id = rows.open_request(
             tx,
             turn_id=turn_id,
@@ -107,10 +115,25 @@ class Desk:
             args_hash="",
             prompt=question.to_json(),
             now_ms=now_ms,
-            expires_at=now_ms + int(self._timeout_s * 1000),
+            expires_at=now_ms + int(lasts_s * 1000),
         )
-        self._board.open(tx, _existing(tx, request_id), target, f"question:{call_id}")
+        self._board.open(tx, _existing(tx, request_id), target, f"question:{request_id}")
+        if settled is not None:
+            tx.after_commit(lambda: self._waiting.update({request_id: settled}))
         return request_id
+
+    def close(self, tx: Tx, request_id: int) -> None:
+        """Nobody waits for this answer any more."""
+        self._waiting.pop(request_id, None)
+        request = rows.get(tx, request_id)
+        if request is not None:
+            self._settle(tx, request, "closed", actor=None, reason="the turn was stopped")
+
+    def close_left(self, tx: Tx, turn_id: int) -> None:
+        """Close the questions that a dead run of this turn asked while a tool ran: nobody hears the answer."""
+        for request in rows.pending_of_turn(tx, turn_id):
+            if request.kind == "question":
+                self.close(tx, request.id)
 
     def take_words(self, tx: Tx, lane_id: int, actor: Actor, words: str) -> Request | None:
         """Take a message of the person asked as the answer to the lane's open question; None if it is none."""
@@ -460,7 +483,14 @@ class Desk:
         head = turns.unpark(tx, request.turn_id, now_ms) if request.turn_id is not None else None
         if head is not None:
             self._kick(tx, head)
+        ended = _existing(tx, request.id)
+        tx.after_commit(lambda: self._tell(ended))
         return True
+
+    def _tell(self, ended: Request) -> None:
+        waiting = self._waiting.pop(ended.id, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(ended)
 
     def _write_down(self, tx: Tx, request: Request, state: RequestState, actor: Actor | None) -> None:
         about: dict[str, object] = {

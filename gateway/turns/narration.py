@@ -48,6 +48,7 @@ from gateway.store.outbox import Draft
 from gateway.store.retries import RETRYABLE
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Store, Tx
+from gateway.turns.asking import Asker, write_down
 from gateway.turns.handing import Handed, Handing
 from gateway.turns.hearing import Ear
 from gateway.turns.journal import Also, Journal
@@ -110,6 +111,15 @@ class Narration:
         self.leg_from = len(self.records) - len(records_of(leg.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
         self.ear = Ear(claim=claim, journal=self._journal, database=database, delivery=delivery, clock=clock)
+        self.asker = Asker(
+            claim=claim,
+            journal=self._journal,
+            database=database,
+            desk=desk,
+            presence=self._presence,
+            card_mask=card_mask,
+            clock=clock,
+        )
         self.parked = False
         self.closing: Checkpoint | None = None
         self.is_kept = leg.is_over
@@ -480,15 +490,7 @@ class Narration:
                 question=question,
                 call_id=event.call.id,
             )
-            messages.add(
-                tx,
-                session_id=self._claim.session_id,
-                turn_id=self._claim.turn_id,
-                role="answer",
-                author=self._claim.agent,
-                body="\n".join([question.text, *(f"- {each}" for each in question.choices)]),
-                now_ms=self.now_ms(),
-            )
+            write_down(tx, self._claim, question, self.now_ms())
             turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms())
 
         await self._journal.commit(work)

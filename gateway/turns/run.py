@@ -153,7 +153,10 @@ class TurnRunner:
 
     def _claim(self, tx: Tx, lane_id: int) -> Claim | Head | None:
         claim = turns.claim(tx, lane_id, self._node, self._now_ms())
-        return self._tasks.route(tx, claim) if isinstance(claim, Claim) and not claim.events else claim
+        if not isinstance(claim, Claim):
+            return claim
+        self._desk.close_left(tx, claim.turn_id)
+        return claim if claim.events else self._tasks.route(tx, claim)
 
     async def _run(self, claim: Claim) -> Head | Again | None:
         leg = leg_of(claim.events)
@@ -237,7 +240,9 @@ class TurnRunner:
         try:
             async with (
                 asyncio.timeout(left_s),
-                aclosing(chat(given, snapshot, state, gate, hear=narration.ear)) as events,
+                aclosing(
+                    chat(given, snapshot, state, gate, hear=narration.ear, ask=narration.asker)
+                ) as events,
             ):
                 async for event in events:
                     await narration.take(event)

@@ -14,7 +14,16 @@ import time
 
 KIND = sys.argv[1]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
-TOOLS = ["big", "picture", "blob", "env", "slow", "die", "more", "fails", "twice", "twice"]
+TOOLS = ["big", "picture", "blob", "env", "slow", "die", "more", "fails", "order", "twice", "twice"]
+SIZE_FORM = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "string", "title": "Size", "enum": ["s", "m"], "enumNames": ["Small", "Middle"]},
+        "count": {"type": "integer", "title": "How many", "minimum": 1, "maximum": 9},
+        "gift": {"type": "boolean", "title": "As a gift"},
+    },
+    "required": ["size", "count"],
+}
 
 
 def write(message: object) -> None:
@@ -49,6 +58,10 @@ def call(name: str, args: dict) -> dict:
             TOOLS.append("late")
             write({"method": "notifications/tools/list_changed"})
             return text("there is more")
+        case "order":
+            params = {"message": "Your shirt, please:", "requestedSchema": SIZE_FORM}
+            write({"id": "form", "method": "elicitation/create", "params": params})
+            return text(json.dumps(json.loads(sys.stdin.readline()).get("result")))
         case "fails":
             return text("it did not work", failed=True)
     return text(name)

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.calls import ResultFile
+from agent.questions import Question, Reply, Said
 from agent.settings import McpServer
 from agent.tools.mcp import McpConnection, McpState
 from agent.tools.registry import ToolCallContext, ToolResult
@@ -179,7 +180,7 @@ async def test_a_server_that_dies_in_a_call_leaves_its_outcome_unknown_and_is_st
         lost = await run_of(one, "die")()
         assert (lost.is_error, lost.lost) == (True, True)
         assert (await run_of(one, "big")(size=2)).text == "xx"
-        assert one.state == McpState(name="srv", status="ready", tools=9)
+        assert one.state == McpState(name="srv", status="ready", tools=10)
 
 
 async def test_a_server_that_died_while_nobody_called_is_noticed_at_once_and_back_for_the_next_call(
@@ -229,3 +230,38 @@ async def test_stopping_while_a_server_still_connects_does_not_wait_for_it(tmp_p
         await until(lambda: bool(children() - before))
         one.stop()
     assert not [pid for pid in children() - before if alive(pid)]
+
+
+@pytest.mark.req("TOL-6")
+async def test_a_form_of_the_old_protocol_is_asked_in_the_chat_whose_call_runs(tmp_path: Path):
+    replies = iter(["Middle", "3", "Yes"])
+    asked: list[str] = []
+
+    async def ask(question: Question) -> Reply:
+        asked.append(question.text)
+        return Said(text=next(replies))
+
+    async with running(one := connection(fixture("good"), tmp_path)):
+        result = await one.call("order", {}, ToolCallContext(key="call_1", ask=ask))
+    assert json.loads(result.text) == {
+        "action": "accept",
+        "content": {"size": "m", "count": 3, "gift": True},
+    }
+    assert asked == ["Your shirt, please:\n\nSize", "How many", "As a gift (may be skipped)"]
+
+
+@pytest.mark.req("TOL-6", "ACC-5")
+async def test_a_form_that_could_be_either_callers_is_asked_of_neither(tmp_path: Path):
+    asked: list[Question] = []
+
+    async def ask(question: Question) -> Reply:
+        asked.append(question)
+        return Said(text="Middle")
+
+    context = ToolCallContext(key="call_1", ask=ask)
+    async with running(one := connection(fixture("good"), tmp_path)):
+        with one._forms.during(ask):  # another person's call, on the way to the same server
+            result = await one.call("order", {}, context)
+        nobody = await one.call("order", {}, CONTEXT)
+    assert [json.loads(each.text)["action"] for each in (result, nobody)] == ["cancel", "cancel"]
+    assert asked == []

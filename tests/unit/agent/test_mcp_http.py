@@ -5,12 +5,15 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 import uvicorn
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
+from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
+from agent.questions import Question, Reply, Said, Skipped
 from agent.settings import McpServer
 from agent.tools.mcp import McpConnection
 from agent.tools.registry import ToolCallContext, ToolResult
@@ -19,6 +22,14 @@ from tests.unit.agent.test_mcp import connection, run_of, running, until
 pytestmark = pytest.mark.req("TOL-2", "TOL-3")
 
 KEY = "Bearer its-own-key"
+
+
+class Size(BaseModel):
+    size: Literal["S", "M"]
+
+
+def ask_size() -> Elicit[Size]:
+    return Elicit("Which size?", Size)
 
 
 def web_server(heard: list[str]) -> object:
@@ -35,6 +46,11 @@ def web_server(heard: list[str]) -> object:
         server.add_tool(lambda: "I am late", name="late")
         await ctx.notify_tools_changed()
         return "grown"
+
+    @server.tool()
+    def order(size: Annotated[Size, Resolve(ask_size)]) -> str:
+        """Order a shirt."""
+        return f"ordered {size.size}"
 
     app = server.streamable_http_app()
 
@@ -71,7 +87,7 @@ def http_connection(port: int, folder: Path) -> McpConnection:
 async def test_a_tool_is_called_over_http_with_the_configured_headers(port: int, tmp_path: Path):
     heard: list[str] = []
     async with served(port, heard), running(one := http_connection(port, tmp_path)):
-        assert [tool.name for tool in one.tools] == ["web__add", "web__grow"]
+        assert [tool.name for tool in one.tools] == ["web__add", "web__grow", "web__order"]
         assert await run_of(one, "add")(a=1, b=2) == ToolResult(text="3")
         assert (await run_of(one, "add")(a=1, b="x")).is_error
     assert set(heard) == {KEY}
@@ -80,7 +96,7 @@ async def test_a_tool_is_called_over_http_with_the_configured_headers(port: int,
 async def test_changed_tools_are_heard_of_over_the_new_protocol_too(port: int, tmp_path: Path):
     async with served(port, []), running(one := http_connection(port, tmp_path)):
         assert await run_of(one, "grow")() == ToolResult(text="grown")
-        await until(lambda: [tool.tool for tool in one.tools] == ["add", "grow", "late"])
+        await until(lambda: [tool.tool for tool in one.tools] == ["add", "grow", "order", "late"])
         assert (await run_of(one, "late")()).text == "I am late"
 
 
@@ -103,3 +119,24 @@ async def test_an_address_nobody_listens_at_is_named_without_its_secrets(port: i
         assert "ConnectError" in one.state.reason
         result = await one.call("add", {}, ToolCallContext(key="k"))
         assert result == ToolResult(text="The tool server web is not available.", is_error=True)
+
+
+@pytest.mark.req("TOL-6")
+async def test_a_form_of_the_new_protocol_is_asked_in_the_chat_of_its_own_call(port: int, tmp_path: Path):
+    asked: list[tuple[str, Question]] = []
+
+    def asks(who: str, reply: Reply) -> ToolCallContext:
+        async def ask(question: Question) -> Reply:
+            asked.append((who, question))
+            return reply
+
+        return ToolCallContext(key=f"call_{who}", ask=ask)
+
+    async with served(port, []), running(one := http_connection(port, tmp_path)):
+        # Two calls at once: each form still finds its own person.
+        calls = [("ann", Said(text="M")), ("bob", Said(text="S")), ("cid", Skipped())]
+        results = await asyncio.gather(*(one.call("order", {}, asks(who, reply)) for who, reply in calls))
+    assert [result.text for result in results[:2]] == ["ordered M", "ordered S"]
+    assert results[2].is_error
+    question = Question(text="Which size?\n\nSize", choices=("S", "M"), takes_text=False, server="web")
+    assert sorted(asked, key=lambda each: each[0]) == [(who, question) for who, _ in calls]

@@ -33,6 +33,7 @@ DEFAULTS = {
         "admin_only": [],
         "timeout_s": 300,
         "connect_timeout_s": 10,
+        "answer_wait_s": 240,
         "result_limit": 50000,
     },
     "turns": {"timeout_s": 1800, "budget": 40, "attempts": 3},
