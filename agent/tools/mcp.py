@@ -131,7 +131,7 @@ class McpConnection:
         if client is None:
             return ToolResult(text=f"The tool server {self.name} is not available.", is_error=True)
         try:
-            with self._forms.during(context.ask):
+            async with self._forms.during(context.ask):
                 result = await client.call_tool(tool, dict(args))
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:

@@ -2,17 +2,19 @@
 
 A server of the newest protocol hands its form back as the call's own answer, so the call is known. One of the older
 protocol asks over the connection, without saying for whom: if more than one call runs, it is not asked at all, for a
-question must not reach another person's chat.
+question must not reach another person's chat. Over the connection means in a task of the connection's, too: what is
+still asked when the call ends is called off here.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import structlog
 
-from agent.questions import Question, Reply
+from agent.questions import Question, Reply, Silent
 from agent.tools.elicitation import fields_of, fill
 
 if TYPE_CHECKING:
@@ -21,9 +23,36 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger()
 
-AskUser = Callable[[Question], Awaitable[Reply]]
+AskUser = Callable[[Question], Coroutine[object, object, Reply]]
 
-_own: ContextVar[AskUser | None] = ContextVar("own", default=None)
+
+class _Call:
+    """A call that runs, and what is asked for it at the moment."""
+
+    def __init__(self, ask: AskUser | None) -> None:
+        self._ask = ask
+        self._asking: set[asyncio.Task[Reply]] = set()
+
+    async def ask(self, question: Question) -> Reply:
+        if self._ask is None:
+            return Silent()
+        asking = asyncio.create_task(self._ask(question))
+        self._asking.add(asking)
+        try:
+            await asyncio.wait([asking])
+            return Silent() if asking.cancelled() else asking.result()
+        finally:
+            asking.cancel()
+            self._asking.discard(asking)
+
+    async def end(self) -> None:
+        for asking in self._asking:
+            asking.cancel()
+        if self._asking:
+            await asyncio.wait(self._asking)
+
+
+_own: ContextVar[_Call | None] = ContextVar("own", default=None)
 
 
 class Forms:
@@ -35,26 +64,28 @@ class Forms:
 
     def __init__(self, server: str) -> None:
         self._server = server
-        self._calls: dict[object, AskUser | None] = {}
+        self._calls: set[_Call] = set()
 
-    @contextmanager
-    def during(self, ask: AskUser | None) -> Iterator[None]:
+    @asynccontextmanager
+    async def during(self, ask: AskUser | None) -> AsyncIterator[None]:
         """While a call runs: forms that come now may be its own. None: nobody can be asked."""
-        key, before = object(), _own.set(ask)
-        self._calls[key] = ask
+        call = _Call(ask)
+        before = _own.set(call)
+        self._calls.add(call)
         try:
             yield
         finally:
-            del self._calls[key]
+            self._calls.discard(call)
             _own.reset(before)
+            await call.end()
 
     async def answer(self, context: "ClientRequestContext", params: "ElicitRequestParams") -> "ElicitResult":
         """Have a form filled in; the client library's callback."""
         del context  # it names the connection, never the call
         from mcp_types import ElicitRequestFormParams, ElicitResult
 
-        ask = _own.get() or (next(iter(self._calls.values())) if len(self._calls) == 1 else None)
-        if ask is None:
+        call = _own.get() or (next(iter(self._calls)) if len(self._calls) == 1 else None)
+        if call is None:
             _log.warning("mcp.form_not_asked", server=self._server, calls=len(self._calls))
             return ElicitResult(action="cancel")
         if not isinstance(params, ElicitRequestFormParams):
@@ -65,5 +96,5 @@ class Forms:
         except (ValueError, TypeError, KeyError, AttributeError) as error:  # a foreign schema may be anything
             _log.warning("mcp.form_not_asked", server=self._server, reason=str(error))
             return ElicitResult(action="decline")
-        action, values = await fill(fields, ask)
+        action, values = await fill(fields, call.ask)
         return ElicitResult(action=action, content=values if action == "accept" else None)

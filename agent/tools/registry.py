@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
@@ -44,7 +44,7 @@ class ToolCallContext:
     """
 
     key: str
-    ask: Callable[[Question], Awaitable[Reply]] | None = None
+    ask: Callable[[Question], Coroutine[object, object, Reply]] | None = None
 
 
 Runner = Callable[[Mapping[str, object], ToolCallContext], Awaitable[ToolResult]]

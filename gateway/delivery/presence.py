@@ -52,6 +52,7 @@ class Presence:
 
     def begin(self) -> None:
         """The turn runs: show typing soon, and again until `end`."""
+        self.end()
         if isinstance(self._adapter, ShowsTyping) and self._group is not None:
             self._timer = asyncio.get_running_loop().call_later(TYPING_AFTER_S, self._start)
 

@@ -260,8 +260,27 @@ async def test_a_form_that_could_be_either_callers_is_asked_of_neither(tmp_path:
 
     context = ToolCallContext(key="call_1", ask=ask)
     async with running(one := connection(fixture("good"), tmp_path)):
-        with one._forms.during(ask):  # another person's call, on the way to the same server
+        async with one._forms.during(ask):  # another person's call, on the way to the same server
             result = await one.call("order", {}, context)
         nobody = await one.call("order", {}, CONTEXT)
     assert [json.loads(each.text)["action"] for each in (result, nobody)] == ["cancel", "cancel"]
     assert asked == []
+
+
+@pytest.mark.req("TOL-6")
+async def test_what_is_asked_for_a_call_is_called_off_when_the_call_is(tmp_path: Path):
+    asked, called_off = asyncio.Event(), asyncio.Event()
+
+    async def ask(_question: Question) -> Reply:
+        asked.set()
+        try:
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            called_off.set()
+
+    async with running(one := connection(fixture("good"), tmp_path)):
+        calling = asyncio.create_task(one.call("order", {}, ToolCallContext(key="call_1", ask=ask)))
+        await asked.wait()
+        calling.cancel()
+        await asyncio.wait([calling])
+        assert (calling.cancelled(), called_off.is_set()) == (True, True)
