@@ -130,14 +130,15 @@ def _collect(state: TaskState, happening: Happening) -> TaskState:
     )
     said = tuple(
         End(seq=number, by=by, summary=summary, depth=depth)
-        for number, summary in enumerate(happening.ends, start=seq + len(begins))
+        # Without an open task there is nothing to end.
+        for number, summary in enumerate(happening.ends if depth else (), start=seq + len(begins))
     )
     # Who says once more that the same task is done has a better summary, not a second task to end.
     kept = tuple(end for end in state.ends if not (said and end.by == by and end.depth == depth))
     return replace(
         state,
         begins=(*state.begins, *begins),
-        ends=_meant(tuple(replace(end, put_off=False) for end in (*kept, *said)), depth),
+        ends=tuple(replace(end, put_off=False) for end in (*kept, *said)),
         next_seq=seq + len(begins) + len(said),
     )
 
@@ -152,7 +153,7 @@ def _pop(state: TaskState, _: Happening) -> TaskState:
     asked, task = state.end, state.open[-1]
     ends = tuple(end for end in state.ends if end is not asked)
     rest = state.open[:-1]
-    return replace(state, answerer=task.back_to, open=rest, ends=_meant(ends, len(rest)))
+    return replace(state, answerer=task.back_to, open=rest, ends=ends if rest else ())
 
 
 def _put_off(state: TaskState, _: Happening) -> TaskState:
@@ -177,11 +178,6 @@ def _forget_begins(state: TaskState, _: Happening) -> TaskState:
 
 def _nothing(state: TaskState, _: Happening) -> TaskState:
     return state
-
-
-def _meant(ends: tuple[End, ...], depth: int) -> tuple[End, ...]:
-    """The ends that can end something: none without an open task, none said where none was open."""
-    return tuple(end for end in ends if end.depth > 0) if depth else ()
 
 
 TABLE: Mapping[tuple[Phase, Event], tuple[Effect, Goal]] = {

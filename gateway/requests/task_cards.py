@@ -135,7 +135,7 @@ def _question(prompt: TaskPrompt) -> str:
     agent, other = label(prompt.agent), label(prompt.other)
     if prompt.what == "begin":
         return f"{other} wants to hand a task to {agent}. Shall {agent} take over?"
-    return f"{agent} says its task is done. Shall it go back to {other}?"
+    return f"{agent}'s task is said to be done. Shall it go back to {other}?"
 
 
 def _fitting(prompt: TaskPrompt, title: str, footer: str, *, measure: Measure, limit: int) -> Card:

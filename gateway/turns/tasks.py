@@ -142,7 +142,7 @@ class TaskSystem:
         rows.save(
             tx,
             claim.session_id,
-            _changed(before, after, "stop"),
+            changed_rows(before, after, "stop"),
             turn_id=claim.turn_id,
             now_ms=now_ms,
         )
@@ -151,7 +151,7 @@ class TaskSystem:
         return await self.database.read(lambda tx: self._load(tx, claim, phase))
 
     def _load(self, tx: Tx, claim: Claim, phase: Phase) -> TaskState:
-        return _state_of(rows.load(tx, claim.session_id), phase=phase, answerer=claim.agent)
+        return state_of(rows.load(tx, claim.session_id), phase=phase, answerer=claim.agent)
 
     async def _follow(
         self,
@@ -170,7 +170,7 @@ class TaskSystem:
             rows.save(
                 tx,
                 claim.session_id,
-                _changed(before, after, event),
+                changed_rows(before, after, event),
                 turn_id=claim.turn_id,
                 now_ms=now_ms,
             )
@@ -293,7 +293,8 @@ def _without_code(spans: Spans) -> str:
     return "".join(" " if "code" in span.marks else span.text for span in spans)
 
 
-def _state_of(kept: Kept, *, phase: Phase, answerer: str) -> TaskState:
+def state_of(kept: Kept, *, phase: Phase, answerer: str) -> TaskState:
+    """The machine's state, from the rows and from where the turn stands."""
     return TaskState(
         answerer=answerer,
         phase=phase,
@@ -311,7 +312,7 @@ def _task(row: TaskRow) -> Task:
     return Task(seq=row.seq, agent=row.agent, goal=row.goal, upstream=row.upstream, back_to=row.back_to)
 
 
-def _changed(before: TaskState, after: TaskState, event: Event | None) -> Iterable[TaskRow | EndRow]:
+def changed_rows(before: TaskState, after: TaskState, event: Event | None) -> Iterable[TaskRow | EndRow]:
     """The rows that are not the same any more."""
     old, new = _rows(before), _rows(after)
     for seq, row in new.items():

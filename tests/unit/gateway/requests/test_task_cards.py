@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.telegram.render import measure
@@ -48,7 +48,7 @@ def test_a_begin_says_who_hands_what_to_whom_and_what_silence_means() -> None:
 
 def test_an_end_says_what_came_out_of_it_and_can_be_put_off() -> None:
     assert open_text(END) == (
-        "coder says its task is done. Shall it go back to default?\n\nThe build is green.\n\n"
+        "coder's task is said to be done. Shall it go back to default?\n\nThe build is green.\n\n"
         "Only Ann may answer, within 30 min. No answer asks again another time."
     )
     assert [[offer.label for offer in row] for row in face(END).first_offers(needed=1, show_all=True)] == [
@@ -76,6 +76,7 @@ def test_a_settled_card_says_what_was_decided_by_whom_and_when(
     assert settled_text(prompt, state).split("\n")[0] == title
 
 
+@settings(max_examples=30)
 @given(
     agent=st.text(max_size=100),
     other=st.text(max_size=100),
