@@ -15,6 +15,7 @@ from gateway.delivery import Delivery
 from gateway.dispatcher import Dispatcher
 from gateway.limits import Limits, spent_words
 from gateway.messages import InboundMessage, Target
+from gateway.past_sessions import PastSessions
 from gateway.pause import Pause
 from gateway.requests import Actor, Desk
 from gateway.requests.faces import face_of
@@ -39,6 +40,7 @@ Name = Literal[
     "approve",
     "deny",
     "grants",
+    "sessions",
     "again",
     "retry",
     "restart",
@@ -56,6 +58,7 @@ HELP: dict[Name, str] = {
     "approve": "let the tool run that waits for you, once",
     "deny": "do not let it run (/deny REASON tells the agent why)",
     "grants": "what you allowed beforehand (/grants revoke NUMBER takes it back)",
+    "sessions": "our conversations here (/sessions NUMBER goes back to one)",
     "again": "show again what may not have arrived",
     "retry": "try again what failed last, from where it stood",
     "restart": "restart me, for admins; what runs goes on afterwards",
@@ -112,6 +115,7 @@ class Commands:
         pause: Pause,
         limits: Limits,
         retrying: Retrying,
+        past: PastSessions,
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -125,10 +129,11 @@ class Commands:
         self._pause = pause
         self._limits = limits
         self._retrying = retrying
+        self._past = past
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
-        """Carry an order out; returns the answer."""
+        """Carry an order out; returns the answer, "" if a card is the answer."""
         name = order.command.name
         if name not in get_args(Name):
             return f"I do not know /{name}. /help lists what I know."
@@ -152,6 +157,11 @@ class Commands:
                 return self._decide(tx, order, "denied")
             case "grants":
                 return self._grants(tx, order)
+            case "sessions":
+                actor = Actor.of(order.message.source, is_admin=order.role == "admin")
+                lane_id = order.lane.id if order.lane else None
+                which = order.command.argument
+                return self._past.on_request(tx, lane_id, actor, order.target, which) or ""
             case "again":
                 return self._again(tx, order)
             case "retry":

@@ -27,7 +27,11 @@ COMMANDS = (
     SlashCommand(
         name="grants", description="What you allowed beforehand", argument="revoke NUMBER: take one back"
     ),
+    SlashCommand(
+        name="sessions", description="Our conversations here", argument="NUMBER: go back to that one"
+    ),
     SlashCommand(name="again", description="Show again what may not have arrived"),
+    SlashCommand(name="retry", description="Try again what failed last, from where it stood"),
     SlashCommand(name="restart", description="Restart me, for admins; what runs goes on afterwards"),
     SlashCommand(name="pause", description="Start nothing any more, for admins; messages are kept"),
     SlashCommand(name="resume", description="Go on after /pause, for admins"),

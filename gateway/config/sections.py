@@ -7,7 +7,7 @@ it does not know. What needs a look at two sections at once is in `checks`.
 from collections.abc import Mapping
 from datetime import time
 from ipaddress import ip_address
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -28,6 +28,8 @@ from gateway.config.values import (
 QueueMode = Literal["queue", "collect", "steer", "interrupt", "reject"]
 GroupMode = Literal["always", "mention", "never"]
 Scope = Literal["user", "shared"]
+ChatKind = Literal["dm", "group", "channel", "thread"]
+CHAT_KINDS: tuple[ChatKind, ...] = get_args(ChatKind)
 ResetRule = Literal["idle", "daily", "both", "none"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ApprovalRule = Literal["allow", "ask", "deny"]
@@ -245,15 +247,21 @@ class ChatSettings(Section):
     limits: LimitSettings | None = None
 
 
-class SessionOverrides(Section):
-    """What is different on one platform; null takes the general setting."""
+class ResetOverrides(Section):
+    """What is different in one kind of chat; null takes the general setting."""
 
     reset: ResetRule | None = None
     idle_s: Seconds | None = None
     daily_at: TimeOfDay | None = None
     timezone: ZoneName | None = None
+
+
+class SessionOverrides(ResetOverrides):
+    """What is different on one platform, and there in one kind of chat; null takes the general setting."""
+
     group: Scope | None = None
     thread: Scope | None = None
+    kinds: Mapping[ChatKind, ResetOverrides] = Field(default_factory=dict)
 
 
 class SessionSettings(Section):
@@ -265,14 +273,25 @@ class SessionSettings(Section):
     timezone: ZoneName = "UTC"
     group: Scope = "user"
     thread: Scope = "shared"
+    kinds: Mapping[ChatKind, ResetOverrides] = Field(default_factory=dict)
     platforms: Mapping[str, SessionOverrides] = Field(default_factory=dict)
 
     def on(self, platform: str) -> "SessionSettings":
-        """The settings as they hold on `platform`, overrides applied."""
+        """The settings as they hold on `platform`, overrides applied; those of `kinds` are not."""
         overrides = self.platforms.get(platform)
         if overrides is None:
             return self
-        return self.model_copy(update=overrides.model_dump(exclude_none=True))
+        return self.model_copy(update=overrides.model_dump(exclude_none=True, exclude={"kinds"}))
+
+    def at(self, platform: str, kind: ChatKind) -> "SessionSettings":
+        """The settings as they hold in one kind of chat on `platform`: what is named more exactly is stronger."""
+        on_platform = self.platforms.get(platform, SessionOverrides())
+        found = self
+        for each in (self.kinds.get(kind), on_platform, on_platform.kinds.get(kind)):
+            if each is not None:
+                update = each.model_dump(exclude_none=True, exclude={"kinds"})
+                found = found.model_copy(update=update)
+        return found
 
 
 class LogSettings(Section):

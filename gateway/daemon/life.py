@@ -48,6 +48,7 @@ from gateway.intake import Intake
 from gateway.letters import Letters
 from gateway.limits import Limits
 from gateway.pairing import Doorkeeper
+from gateway.past_sessions import PastSessions
 from gateway.pause import Pause
 from gateway.redaction import Redactor
 from gateway.requests import Desk
@@ -184,6 +185,7 @@ class Daemon:
                 pause=self._pause,
                 limits=limits,
                 retrying=retrying,
+                past=PastSessions(self._desk, clock=clock),
                 clock=clock,
             ),
             desk=self._desk,

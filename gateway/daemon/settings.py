@@ -9,7 +9,7 @@ from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile,
 from gateway.access import AccessLists
 from gateway.cleaner import Retention
 from gateway.config import Config, ConfigError, Problem, SessionSettings
-from gateway.config.sections import LimitSettings, ModelSettings
+from gateway.config.sections import CHAT_KINDS, LimitSettings, ModelSettings
 from gateway.intake import IntakeSettings
 from gateway.limits import DayLimits
 from gateway.requests.policy import ApprovalPolicy
@@ -148,7 +148,11 @@ def intake_settings(config: Config) -> IntakeSettings:
         max_running=config.queue.max_running,
         scope=session_scope(sessions),
         scopes={name: session_scope(sessions.on(name)) for name in sessions.platforms},
-        resets={name: reset_policy(sessions.on(name)) for name in sessions.platforms},
+        resets={
+            (name, kind): reset_policy(sessions.at(name, kind))
+            for name in ("", *sessions.platforms)
+            for kind in CHAT_KINDS
+        },
         groups=config.access.groups,
         chat_groups={name: chat.groups for name, chat in config.chats.items() if chat.groups is not None},
         queue=config.queue.mode,

@@ -155,7 +155,7 @@ class Admission:
             target=Target.of(source),
             subject=source.requester,
             now=self._clock(),
-            policy=self._settings.resets.get(source.platform),
+            policy=self._settings.reset_of(source),
         )
         arrival = _Arrival(
             message=message,

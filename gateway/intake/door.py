@@ -259,7 +259,8 @@ class Intake:
                 self._dispatcher.kick(tx, head)
             answer = self._commands.run(tx, order)
             quoted = message.message_id if source.kind != "dm" else None
-            self._delivery.post_notice(tx, Target.of(source), answer, reply_to=quoted)
+            if answer:
+                self._delivery.post_notice(tx, Target.of(source), answer, reply_to=quoted)
 
         return work
 

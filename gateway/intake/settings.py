@@ -17,6 +17,7 @@ class IntakeSettings:
 
     `gather_s` is how long the rest of a split text or an album is waited for. `bot_limit` is how many messages of
     bots are taken in one chat before the loop guard falls silent. The two `max_running` are the run gate's.
+    `resets` are by platform and kind of chat; a platform that differs in nothing is "".
     """
 
     lane_size: int = 50
@@ -29,7 +30,7 @@ class IntakeSettings:
     agent: str = "default"
     scope: SessionScope = field(default_factory=SessionScope)
     scopes: Mapping[str, SessionScope] = field(default_factory=dict)
-    resets: Mapping[str, ResetPolicy] = field(default_factory=dict)
+    resets: Mapping[tuple[str, str], ResetPolicy] = field(default_factory=dict)
     groups: GroupMode = "mention"
     chat_groups: Mapping[str, GroupMode] = field(default_factory=dict)
     queue: QueueMode = "queue"
@@ -43,6 +44,10 @@ class IntakeSettings:
     def scope_of(self, source: SessionSource) -> SessionScope:
         """Who shares a session on the source's platform."""
         return self.scopes.get(source.platform, self.scope)
+
+    def reset_of(self, source: SessionSource) -> ResetPolicy | None:
+        """When a session ends there; None: as everywhere."""
+        return self.resets.get((source.platform, source.kind)) or self.resets.get(("", source.kind))
 
     def groups_in(self, source: SessionSource) -> GroupMode:
         """What is answered in the source's chat, if it is not a direct one."""

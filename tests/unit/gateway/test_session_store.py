@@ -1,6 +1,8 @@
 """When a session expires, over time zones and clock changes; finding, making and resetting are in the contract."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -49,6 +51,40 @@ def test_what_has_expired_stays_expired(
 def test_a_session_just_begun_is_not_over(policy: ResetPolicy, now: datetime) -> None:
     """In the hour that a clock change leaves out, every message once began a session of its own."""
     assert not policy.is_expired(now, now)
+
+
+@pytest.mark.req("SES-2")
+@given(policy=DAILY, last=MOMENTS, gap=GAPS)
+def test_both_ends_a_session_exactly_when_one_of_the_two_does(
+    policy: ResetPolicy, last: datetime, gap: timedelta
+) -> None:
+    now = last + gap
+    both, idle = replace(policy, mode="both", idle_s=20_000), replace(policy, mode="idle", idle_s=20_000)
+
+    assert both.is_expired(last, now) == (policy.is_expired(last, now) or idle.is_expired(last, now))
+
+
+@pytest.mark.req("SES-2")
+@pytest.mark.parametrize(
+    ("zone", "day", "resets"),
+    [
+        # 02:30 does not exist on the day clocks go forward: the hour is passed once, at 01:30 UTC.
+        ("Europe/Berlin", datetime(2026, 3, 29, tzinfo=UTC), ["2026-03-29 01:30"]),
+        # On the day they go back it comes twice, and counts once, the first time.
+        ("Europe/Berlin", datetime(2026, 10, 25, tzinfo=UTC), ["2026-10-25 00:30"]),
+        ("America/New_York", datetime(2026, 3, 8, 5, tzinfo=UTC), ["2026-03-08 07:30"]),
+        ("America/New_York", datetime(2026, 11, 1, 4, tzinfo=UTC), ["2026-11-01 07:30"]),
+        ("Asia/Seoul", datetime(2026, 3, 29, tzinfo=UTC), ["2026-03-29 17:30"]),
+    ],
+)
+def test_on_days_when_clocks_change_the_hour_is_passed_once(
+    zone: str, day: datetime, resets: list[str]
+) -> None:
+    policy = ResetPolicy(mode="daily", daily_at=time(2, 30), timezone=ZoneInfo(zone))
+    minutes = [day + timedelta(minutes=5 * step) for step in range(24 * 12)]
+    found = [f"{now:%Y-%m-%d %H:%M}" for before, now in pairwise(minutes) if policy.is_expired(before, now)]
+
+    assert found == resets
 
 
 @pytest.mark.req("SES-2")

@@ -74,6 +74,25 @@ def test_loopback_addresses_need_none(host):
     assert is_loopback(host)
 
 
+@pytest.mark.req("SES-2")
+def test_a_kind_of_chat_may_have_session_rules_of_its_own_and_the_more_exact_ones_hold(load):
+    sessions = load(
+        "sessions: {reset: none, kinds: {group: {reset: daily, timezone: Asia/Seoul}},"
+        " platforms: {telegram: {reset: idle, kinds: {dm: {reset: both}}}}}"
+    ).sessions
+
+    at = {(p, k): sessions.at(p, k).reset for p in ("telegram", "slack") for k in ("dm", "group", "thread")}
+    assert at == {
+        ("telegram", "dm"): "both",
+        ("telegram", "group"): "idle",
+        ("telegram", "thread"): "idle",
+        ("slack", "dm"): "none",
+        ("slack", "group"): "daily",
+        ("slack", "thread"): "none",
+    }
+    assert sessions.at("telegram", "group").timezone == "Asia/Seoul"
+
+
 def test_a_platform_may_have_session_rules_of_its_own(load):
     sessions = load("sessions: {idle_s: 60, platforms: {telegram: {group: shared, reset: none}}}").sessions
 

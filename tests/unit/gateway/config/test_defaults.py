@@ -66,6 +66,7 @@ DEFAULTS = {
         "timezone": "UTC",
         "group": "user",
         "thread": "shared",
+        "kinds": {},
         "platforms": {},
     },
     "queue": {
