@@ -6,7 +6,7 @@ and Discord replays the rest. Where it refuses that, and after a restart, missed
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,11 +19,11 @@ from adapters.discord.client import LeanClient, pointed_at
 from adapters.discord.commands import COMMANDS, SlashCommand
 from adapters.discord.connection import Connection
 from adapters.discord.errors import to_adapter_error
-from adapters.discord.memory import Memory
+from adapters.discord.memory import REMEMBERED, Memory, Recent
 from adapters.discord.payloads import content_of, create_body, edit_body, file_form, nonce_of, tokens_in
 from adapters.discord.render import MAX_TEXT, measure
 from adapters.discord.settings import DiscordSettings
-from gateway.adapter import Capabilities, Checkup, Inbox
+from gateway.adapter import Capabilities, Checkup, Inbox, Reaction
 from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, StoreUnavailable
 from gateway.messages import OutboundMessage, Receipt, Target
 
@@ -38,6 +38,7 @@ FILE_LIMIT_BYTES = 10 * 1024 * 1024
 NONCE_WINDOW_S = 120.0
 """Discord knows a nonce for "the past few minutes"; two are taken for sure."""
 
+_REACTIONS: Mapping[Reaction, str] = {"seen": "👀", "done": "✅", "failed": "❌"}
 _NOT_A_BOT = "discord.token is no bot's token (find it in the developer portal under Bot)"
 _LOOKED_AT = 20  # messages of a channel, in search of one of ours
 
@@ -64,6 +65,7 @@ class DiscordAdapter:
         self._clock = clock
         self._memory = Memory(settings.account)
         self._connection: Connection | None = None
+        self._marks: Recent[Reaction] = Recent(REMEMBERED)
 
     @property
     def account(self) -> str:
@@ -133,6 +135,18 @@ class DiscordAdapter:
             await self._ask("POST", "/channels/{channel_id}/typing", target)
         except SendError as error:
             _log.debug("discord.typing_failed", account=self.account, reason=str(error))
+
+    async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
+        """Put a mark on a message, then take the one before it away; a bot may have several."""
+        before = self._marks.get(message_id) or "seen"  # after a restart: what a turn begins with
+        await self._mark("PUT", target, message_id, reaction)
+        if before != reaction:
+            await self._mark("DELETE", target, message_id, before)
+        self._marks[message_id] = reaction
+
+    async def _mark(self, method: str, target: Target, message_id: str, reaction: Reaction) -> None:
+        path = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
+        await self._ask(method, path, target, message_id=message_id, emoji=_REACTIONS[reaction])
 
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """The message of this key, if it was shown.

@@ -21,7 +21,7 @@ from adapters.slack import checks
 from adapters.slack.client import QuietClient
 from adapters.slack.content import LIMIT, button_blocks, content, key_in, measure, metadata
 from adapters.slack.directory import Cache, Directory
-from adapters.slack.errors import CLIENT_ERRORS, error_code, send_errors, to_adapter_error
+from adapters.slack.errors import CLIENT_ERRORS, already, error_code, send_errors, to_adapter_error
 from adapters.slack.files import COMMENT_LIMIT, FILE_LIMIT_BYTES, is_message_of, share, upload
 from adapters.slack.line import Line
 from adapters.slack.parse import Identity
@@ -30,7 +30,7 @@ from adapters.slack.scopes import NEEDED, granted_scopes, missing_scopes
 from adapters.slack.sent import LOOKUP_AGE_S, Tries, find_sent
 from adapters.slack.settings import SlackSettings, secret
 from adapters.slack.sockets import SocketMode
-from gateway.adapter import Capabilities, Checkup, Finding, Inbox
+from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
 from gateway.errors import (
     AccessRefused,
     AdapterError,
@@ -51,6 +51,9 @@ SEND_GAP_S = 1.0
 
 STATUS_S = 60.0
 """How long a status is left alone; Slack takes it away after two minutes, or with the next message there."""
+
+_REACTIONS: Mapping[Reaction, str] = {"seen": "eyes", "done": "white_check_mark", "failed": "x"}
+_MARKS, _MARK_AGE_S = 1_000, 86_400.0  # how many messages' marks are remembered, and how long
 
 _STATUSES = 1_000  # whose time is kept
 _UPLOADS = 1_000  # files' ids, by the key of their message
@@ -77,6 +80,7 @@ class SlackAdapter:
         self._shows_status = True
         self._streams = True
         self._statuses: Cache[Target, bool] = Cache(_STATUSES)
+        self._marks: Cache[str, Reaction] = Cache(_MARKS)
         self._tries = Tries()
         self._uploads: Cache[str, str] = Cache(_UPLOADS)
         self.port: int | None = None  # where HTTP mode listens, while it does
@@ -177,6 +181,22 @@ class SlackAdapter:
                 self._shows_status = code != "missing_scope"
                 _log.debug("slack.status_failed", account=self.account, reason=code)
 
+    async def react(self, target: Target, message_id: str, reaction: Reaction) -> None:
+        """Put a mark on a message, then take the one before it away; an app may have several."""
+        channel = target.chat_id
+        before = self._marks.get(message_id) or "seen"  # after a restart: what a turn begins with
+        async with self._connected():
+            with already("already_reacted"), send_errors():
+                await self._client.reactions_add(
+                    channel=channel, timestamp=message_id, name=_REACTIONS[reaction]
+                )
+            if before != reaction:
+                with already("no_reaction"), send_errors():
+                    await self._client.reactions_remove(
+                        channel=channel, timestamp=message_id, name=_REACTIONS[before]
+                    )
+        self._marks.put(message_id, reaction, age_s=_MARK_AGE_S)
+
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """Look for the message by its key, from its first try on; not if no try can have arrived."""
         key = message.idem_key
@@ -238,18 +258,14 @@ class SlackAdapter:
     async def stop_stream(self, message_id: str, message: OutboundMessage, markdown: str) -> None:
         """Add the last words and end it, with `message`'s buttons and key; that it has ended is no error."""
         async with self._connected():
-            try:
-                with send_errors():
-                    await self._client.chat_stopStream(
-                        channel=message.target.chat_id,
-                        ts=message_id,
-                        markdown_text=markdown or None,
-                        blocks=button_blocks(message.buttons) or None,
-                        metadata=metadata(message),
-                    )
-            except MessageRejected as error:
-                if str(error) != "message_not_in_streaming_state":
-                    raise
+            with already("message_not_in_streaming_state"), send_errors():
+                await self._client.chat_stopStream(
+                    channel=message.target.chat_id,
+                    ts=message_id,
+                    markdown_text=markdown or None,
+                    blocks=button_blocks(message.buttons) or None,
+                    metadata=metadata(message),
+                )
 
     async def check(self) -> Checkup:
         """Ask for the bot, its scopes, and, in socket mode, for the address of a socket, which is not opened."""

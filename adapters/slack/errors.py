@@ -80,6 +80,16 @@ def send_errors() -> Iterator[None]:
     raise failure  # outside the handler: a response carries the request, the token included
 
 
+@contextmanager
+def already(code: str) -> Iterator[None]:
+    """Pass over this one refusal: it says that what was asked for is so already."""
+    try:
+        yield
+    except MessageRejected as error:
+        if str(error) != code:
+            raise
+
+
 def to_send_error(error: Exception) -> SendError:
     """What a failed request about one message says of that message."""
     if not isinstance(error, SlackApiError):

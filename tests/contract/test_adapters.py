@@ -6,7 +6,15 @@ from itertools import count
 
 import pytest
 
-from gateway.adapter import EditsMessages, LooksUpSent, SendsFiles, ShowsTyping
+from gateway.adapter import (
+    ChecksItself,
+    EditsMessages,
+    LooksUpSent,
+    Reacts,
+    SendsFiles,
+    ShowsTyping,
+    StreamsNatively,
+)
 from gateway.document import Document, parse, plain, text_document
 from gateway.errors import (
     AccessRefused,
@@ -20,6 +28,7 @@ from gateway.errors import (
 from gateway.messages import (
     Button,
     InboundMessage,
+    MessageDeleted,
     MessageEdited,
     OutboundFile,
     OutboundMessage,
@@ -130,6 +139,20 @@ async def test_an_edit_names_the_message_it_changes(stage: Stage, running: Runni
     assert edit.id != message.id
 
 
+@pytest.mark.needs("deletes_by_people")
+@pytest.mark.req("ADP-7")
+async def test_a_deletion_names_the_message_that_is_gone(
+    stage: Stage, running: Running, inbox: RecordingInbox
+):
+    stage.say("never mind")
+    message = await inbox.wait_message("never mind")
+    stage.delete()
+    gone = (await inbox.wait_received(2))[1]
+    assert isinstance(gone, MessageDeleted)
+    assert (gone.message_id, Target.of(gone.source)) == (message.message_id, stage.target("dm"))
+    assert gone.id != message.id
+
+
 # What goes out.
 
 
@@ -199,6 +222,55 @@ async def test_an_edit_replaces_text_and_buttons_and_may_be_repeated(stage: Stag
     for _ in range(2):
         await stage.adapter.edit(receipt.message_id, to(stage, "allowed"))
     assert (stage.shown(), stage.buttons()) == (["allowed"], [])
+
+
+@pytest.mark.needs("edits")
+@pytest.mark.req("DLV-5")
+async def test_a_growing_reply_is_one_message_which_in_the_end_says_all(stage: Stage, running: Running):
+    assert isinstance(stage.adapter, EditsMessages)
+    receipt = await stage.adapter.send(to(stage, "One", growing=True))
+    await stage.adapter.edit(receipt.message_id, to(stage, "One, two", growing=True))
+    assert stage.shown() == ["One, two"]
+    await stage.adapter.edit(receipt.message_id, to(stage, parse("One, two, **three**"), buttons=CARD))
+    assert (stage.shown(), stage.buttons()) == (["One, two, three"], ["Once", "Deny"])
+
+
+@pytest.mark.needs("drafts")
+@pytest.mark.req("DLV-5")
+async def test_what_is_being_written_is_shown_and_is_no_message(stage: Stage, running: Running):
+    assert isinstance(stage.adapter, StreamsNatively)
+    for text in ("One", "One, **two**"):
+        await stage.adapter.stream(7, to(stage, parse(text), growing=True))
+    assert (stage.drafts()[-1], stage.shown()) == ("One, two", [])
+    await stage.adapter.send(to(stage, "One, two, three"))
+    assert stage.shown() == ["One, two, three"]
+
+
+@pytest.mark.needs("drafts", "groups")
+@pytest.mark.req("DLV-5")
+async def test_where_there_are_no_drafts_that_is_said_so_that_the_reply_grows_by_edits(
+    stage: Stage, running: Running
+):
+    assert isinstance(stage.adapter, StreamsNatively)
+    with pytest.raises(MessageRejected):
+        await stage.adapter.stream(7, to(stage, "One", "group", growing=True))
+
+
+@pytest.mark.needs("reactions")
+@pytest.mark.req("DLV-9")
+async def test_a_mark_on_a_message_takes_the_place_of_the_one_before(
+    stage: Stage, running: Running, inbox: RecordingInbox
+):
+    assert isinstance(stage.adapter, Reacts)
+    stage.expect_refusal()  # a mark that is there already may not be put again
+    stage.say("mark me")
+    message = await inbox.wait_message("mark me")
+    seen: list[str] = []
+    for reaction in ("seen", "done", "done", "failed"):
+        await stage.adapter.react(stage.target("dm"), message.message_id, reaction)
+        (mark,) = stage.reactions()
+        seen.append(mark)
+    assert (seen[1], len(set(seen))) == (seen[2], 3)
 
 
 # Buttons.
@@ -322,6 +394,20 @@ async def test_a_refused_account_is_named_without_its_secret(stage: Stage, inbox
         assert secret not in str(error)
         error = error.__cause__ or error.__context__
     assert inbox.times_online == 0
+
+
+@pytest.mark.needs("account")
+@pytest.mark.req("OPS-7")
+async def test_an_accounts_own_checks_need_no_run_and_hide_its_secret(stage: Stage):
+    if not isinstance(stage.adapter, ChecksItself):
+        return
+    assert "failed" not in {finding.state for finding in (await stage.adapter.check()).findings}
+    bad, secret = stage.with_bad_account()
+    assert isinstance(bad, ChecksItself)
+    checkup = await bad.check()
+    assert "failed" in {finding.state for finding in checkup.findings}
+    assert all(finding.fix for finding in checkup.findings if finding.state != "ok")
+    assert secret not in repr(checkup)
 
 
 @pytest.mark.needs("connection")

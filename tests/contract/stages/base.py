@@ -18,6 +18,9 @@ Ability = Literal[
     "threads",
     "replies",  # a message can answer another
     "edits_by_people",
+    "deletes_by_people",  # and the adapter hears of it
+    "reactions",  # the bot marks what people wrote
+    "drafts",  # a reply is shown while it is written, and is no message yet
     "edits",  # the bot changes what it has shown
     "rate_limit",
     "gone_chat",
@@ -104,6 +107,15 @@ class Stage(Protocol):
 
     def edit(self, text: str) -> None:
         """The person changes what they wrote last."""
+
+    def delete(self) -> None:
+        """The person deletes what they wrote last."""
+
+    def reactions(self) -> list[str]:
+        """The bot's marks on what the person wrote last."""
+
+    def drafts(self) -> list[str]:
+        """What was shown in the direct chat while it was written, oldest first."""
 
     def press(self, label: str) -> None:
         """The person presses a button of the bot's last message in the direct chat."""

@@ -19,6 +19,8 @@ class DiscordStage:
             "threads",
             "replies",
             "edits_by_people",
+            "deletes_by_people",
+            "reactions",
             "edits",
             "rate_limit",
             "gone_chat",
@@ -63,6 +65,12 @@ class DiscordStage:
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)
+
+    def delete(self) -> None:
+        self.sim.delete(self._said)
+
+    def reactions(self) -> list[str]:
+        return list(self._said.reactions)
 
     def press(self, label: str) -> None:
         self._pressed = self.sim.press(self._replies("dm")[-1], label)

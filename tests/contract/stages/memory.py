@@ -3,9 +3,11 @@
 from typing import Self
 
 from adapters.memory.adapter import MemoryAdapter, Shown
+from adapters.memory.settings import MemorySettings
 from gateway.adapter import Adapter
+from gateway.document import plain
 from gateway.errors import OutcomeUnknown, RateLimited, TargetGone
-from gateway.messages import Target
+from gateway.messages import MessageDeleted, MessageEdited, Target
 from gateway.source import SessionSource
 
 from .base import Ability, Place
@@ -15,6 +17,10 @@ class MemoryStage:
     abilities: frozenset[Ability] = frozenset(
         {
             "threads",
+            "edits_by_people",
+            "deletes_by_people",
+            "reactions",
+            "drafts",
             "edits",
             "rate_limit",
             "gone_chat",
@@ -28,7 +34,7 @@ class MemoryStage:
     )
 
     def __init__(self) -> None:
-        self.adapter = MemoryAdapter()
+        self.adapter = MemoryAdapter(MemorySettings(drafts=True))
 
     async def __aenter__(self) -> Self:
         return self
@@ -37,7 +43,25 @@ class MemoryStage:
         return None
 
     def say(self, text: str, place: Place = "dm", *, mention: bool = False, answer: bool = False) -> None:
-        self.adapter.say(text, self._source(place))
+        self._said = self.adapter.say(text, self._source(place))
+
+    def edit(self, text: str) -> None:
+        said = self._said
+        self.adapter.deliver(
+            MessageEdited(id=f"{said.id}:e", message_id=said.message_id, source=said.source, text=text)
+        )
+
+    def delete(self) -> None:
+        said = self._said
+        self.adapter.deliver(
+            MessageDeleted(id=f"{said.id}:d", message_id=said.message_id, source=said.source)
+        )
+
+    def reactions(self) -> list[str]:
+        return list(self.adapter.reactions.get(self._said.message_id, ())[-1:])
+
+    def drafts(self) -> list[str]:
+        return [plain(message.body) for _, message in self.adapter.drafts]
 
     def press(self, label: str) -> None:
         self._pressed = self.adapter.press(self._last().tokens[label])

@@ -18,6 +18,8 @@ class SlackStage:
             "threads",
             "replies",
             "edits_by_people",
+            "deletes_by_people",
+            "reactions",
             "edits",
             "rate_limit",
             "gone_chat",
@@ -61,6 +63,12 @@ class SlackStage:
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)
+
+    def delete(self) -> None:
+        self.sim.delete(self._said)
+
+    def reactions(self) -> list[str]:
+        return list(self._said.reactions)
 
     def press(self, label: str) -> None:
         self.sim.press(self._replies("dm")[-1], label)

@@ -18,6 +18,8 @@ class TelegramStage:
             "threads",
             "replies",
             "edits_by_people",
+            "reactions",
+            "drafts",
             "edits",
             "rate_limit",
             "gone_chat",
@@ -64,6 +66,12 @@ class TelegramStage:
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)
+
+    def reactions(self) -> list[str]:
+        return list(self._said.reactions)
+
+    def drafts(self) -> list[str]:
+        return [draft.text for draft in self._chat("dm").drafts]
 
     def press(self, label: str) -> None:
         self._pressed = self.sim.press(self._replies("dm")[-1], label)

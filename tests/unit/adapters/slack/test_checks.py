@@ -1,7 +1,10 @@
 """What the doctor hears of a Slack app, asked of the simulator through the real library."""
 
+from pathlib import Path
+
 import pytest
 
+from adapters.slack.scopes import WANTED
 from gateway.adapter import Checkup
 from tests.simulators.slack import SlackSimulator
 from tests.unit.adapters.slack.conftest import make
@@ -22,6 +25,12 @@ async def test_an_app_with_its_scopes_and_a_socket_has_nothing_to_mend(sim: Slac
     checkup = await check(sim)
     assert states(checkup) == {"bot token": "ok", "scopes": "ok", "app token": "ok"}
     assert checkup.server_date
+
+
+def test_the_readme_lists_the_scopes_that_are_asked_for():
+    readme = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
+    listed = readme.partition("Bot token scopes: `")[2].partition("`")[0].split()
+    assert sorted(listed) == sorted(WANTED)
 
 
 async def test_missing_scopes_are_named_with_what_does_not_work(sim: SlackSimulator):
