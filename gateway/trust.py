@@ -133,10 +133,17 @@ class Trust:
     async def export_audit(self) -> AsyncIterator[str]:
         """The audit log as lines of JSON, oldest first."""
         from_seq = 1
-        while page := await self._db.read(partial(audit.page, from_seq=from_seq)):
-            for row in page:
-                yield audit.to_line(row)
-            from_seq = page[-1].seq + 1
+        while True:
+            lines, from_seq = await self.audit_page(from_seq)
+            if not lines:
+                return
+            for line in lines:
+                yield line
+
+    async def audit_page(self, from_seq: int) -> tuple[list[str], int]:
+        """Some of the audit log from a row on, as lines of JSON, and where the next page begins; no lines: no more."""
+        page = await self._db.read(partial(audit.page, from_seq=from_seq))
+        return [audit.to_line(row) for row in page], page[-1].seq + 1 if page else from_seq
 
     async def export_person(self, person: str) -> dict[str, list[dict[str, Any]]]:
         """All that is kept of a person (platform:user), by table."""

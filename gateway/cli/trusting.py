@@ -73,6 +73,16 @@ def verify(config: ConfigFile = None) -> None:
     raise typer.Exit(1 if found["faults"] else 0)
 
 
+@audit_app.command("export")
+def export_audit(config: ConfigFile = None) -> None:
+    """Print the whole log as lines of JSON, oldest first."""
+    from_seq = 1
+    while (page := _ask(config, "audit_page", from_seq=from_seq))["lines"]:
+        for line in page["lines"]:
+            typer.echo(line)
+        from_seq = page["next_seq"]
+
+
 @user_app.command()
 def export(person: Person, config: ConfigFile = None) -> None:
     """Print all that is kept of a person, as JSON."""

@@ -29,6 +29,10 @@ def trust_handlers(trust: Trust) -> Mapping[str, Handler]:
     async def verify_audit(_args: dict[str, Any]) -> Any:
         return asdict(await trust.verify_audit())
 
+    async def audit_page(args: dict[str, Any]) -> Any:
+        lines, next_seq = await trust.audit_page(int(args["from_seq"]))
+        return {"lines": lines, "next_seq": next_seq}
+
     async def export_person(args: dict[str, Any]) -> Any:
         return await trust.export_person(str(args["person"]))
 
@@ -42,6 +46,7 @@ def trust_handlers(trust: Trust) -> Mapping[str, Handler]:
         "approve_pairing": approve_pairing,
         "revoke_pairing": revoke_pairing,
         "verify_audit": verify_audit,
+        "audit_page": audit_page,
         "export_person": export_person,
         "erase_person": erase_person,
     }

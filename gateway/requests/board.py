@@ -4,7 +4,7 @@ A card is an outbox row of kind `card`; a request may have several (repeated, se
 with buttons of its own. A change without buttons takes them away.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from gateway.delivery import Delivery
@@ -78,7 +78,7 @@ class Board:
         offered = _face(request).first_offers(needed=request.needed, show_all=made.hidden > 0)
         self._post(tx, target, request.id, made.body, offered)
 
-    def ask_what_for(self, tx: Tx, request: Request, token: str) -> bool:
+    def ask_what_for(self, tx: Tx, request: Request, token: str, held: Sequence[offers.Held]) -> bool:
         """Change the card that shows this button to the second one; False if it is not there any more."""
         place = self._place_of(tx, request, token)
         if place is None:
@@ -89,7 +89,7 @@ class Board:
         made = always_card(
             prompt, self._asking(tx, request), measure=capabilities.measure, limit=capabilities.limit
         )
-        buttons = self._buttons(tx, request.id, offers.always_offers(prompt))
+        buttons = self._buttons(tx, request.id, offers.always_offers(prompt, held))
         self._edit(tx, target, row_id, made.body, request, buttons)
         return True
 

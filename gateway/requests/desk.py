@@ -19,7 +19,7 @@ from gateway.requests.board import Board, place_words
 from gateway.requests.cards import Prompt
 from gateway.requests.faces import face_of
 from gateway.requests.granting import Granting
-from gateway.requests.offers import Terms
+from gateway.requests.offers import Held, Terms
 from gateway.requests.questions import ANSWER, Question
 from gateway.requests.states import Actor, Counted, Refused, Settled, Standing, answered, may_answer
 from gateway.requests.task_cards import TaskPrompt
@@ -310,7 +310,7 @@ class Desk:
                 self._settle(tx, request, "expired", actor=None, reason=EXPIRED_REASON)
                 return PressAnswer(text="Too late: this request has expired. Nothing was done.", alert=True)
             case Settled():
-                terms = self._terms(request, choice) if state == "approved" else None
+                terms = self._terms(tx, request, choice) if state == "approved" else None
                 if not self._settle(
                     tx,
                     request,
@@ -440,10 +440,15 @@ class Desk:
             text=f"Counted: {outcome.have} of {outcome.needed}. Another person must approve it, too."
         )
 
-    def _terms(self, request: Request, choice: str) -> Terms | None:
+    def _held(self, tx: Tx, request: Request) -> list[Held]:
+        call = Prompt.from_json(request.prompt).call
+        return self.granting.held(tx, subject=request.requester, server=call.server, tool=call.tool)
+
+    def _terms(self, tx: Tx, request: Request, choice: str) -> Terms | None:
         if request.needed > 1 or request.kind != "approval":
             return None
-        return offers.terms_of(choice, Prompt.from_json(request.prompt), request.args_hash)
+        held = self._held(tx, request)
+        return offers.terms_of(choice, Prompt.from_json(request.prompt), request.args_hash, held)
 
     def _settle(
         self,
@@ -511,6 +516,8 @@ class Desk:
     def _give(self, tx: Tx, request: Request, terms: Terms, actor: Actor) -> None:
         assert request.turn_id is not None
         call = Prompt.from_json(request.prompt).call
+        if terms.replaces is not None:
+            self.granting.revoke(tx, terms.replaces, by=actor.id)
         self.granting.give(
             tx,
             subject=request.requester,
@@ -539,7 +546,7 @@ class Desk:
             return self.decide(tx, request, "denied", actor)  # too late: says so, and expires it if need be
         to_second = choice == "always" and request.needed == 1
         turned = (
-            self._board.ask_what_for(tx, request, token)
+            self._board.ask_what_for(tx, request, token, self._held(tx, request))
             if to_second
             else self._board.ask_again(tx, request, token)
         )

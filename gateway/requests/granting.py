@@ -3,7 +3,7 @@
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.requests import offers
 from gateway.requests.grants import Pattern
-from gateway.requests.offers import Terms
+from gateway.requests.offers import Held, Terms
 from gateway.store import grants
 from gateway.store.audit import AuditLog
 from gateway.store.grants import Grant
@@ -68,6 +68,14 @@ class Granting:
             lasts_s=lasts_s,
         )
         return grant_id
+
+    def held(self, tx: Tx, *, subject: str, server: str, tool: str) -> list[Held]:
+        """What a person allowed of a tool, everywhere and until it is revoked."""
+        return [
+            Held(id=grant.id, pattern=Pattern.from_json(grant.pattern))
+            for grant in grants.live(tx, to_ms(self._clock()), subject)
+            if (grant.server, grant.tool, grant.scope, grant.expires_at) == (server, tool, "user", None)
+        ]
 
     def revoke(self, tx: Tx, grant_id: int, *, by: str) -> bool:
         """End a grant now; False if there is none of this number that holds."""

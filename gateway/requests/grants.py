@@ -9,6 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import unquote
+
+_SPACE, _DELETE = 0x20, 0x7F
 
 Scalar = str | int | float | bool | None
 Operator = Literal["equals", "prefix", "one_of"]
@@ -89,8 +92,14 @@ def _words(condition: Condition) -> str:
 
 
 def _climbs(rest: str) -> bool:
-    """Whether the rest of a path leaves what its prefix names: `/srv/` must not cover `/srv/../etc`."""
-    return ".." in re.split(r"[/\\]", rest)
+    """Whether the rest of a path may leave what its prefix names: `/srv/` must not cover `/srv/../etc`.
+
+    Neither in the ways a URL may write it: percent-encoded (once or twice), or with a tab or line break, which are
+    left out when a URL is read (WHATWG URL, "remove all ASCII tab or newline").
+    """
+    if any(ord(char) < _SPACE or ord(char) == _DELETE for char in rest):
+        return True
+    return any(".." in re.split(r"[/\\]", each) for each in (rest, unquote(rest), unquote(unquote(rest))))
 
 
 def _canonical(value: object) -> str:

@@ -70,7 +70,8 @@ async def test_always_asks_what_for_and_decides_nothing_before_that(house: House
 
     assert told.text == "Choose what for."
     assert second.message_id == card.message_id
-    assert list(second.tokens) == [*SECOND, 'Only if path is "/srv/a"', "Only if n is 1", "Back", "Deny"]
+    where = ['Only if path is "/srv/a"', 'path under "/srv/"', "Only if n is 1"]
+    assert list(second.tokens) == [*SECOND, *where, "Back", "Deny"]
     assert "path: /srv/a" in second.text
     assert await house.values("SELECT state FROM requests") == ["pending"]
     assert await house.rows("SELECT * FROM grants") == []
@@ -87,7 +88,11 @@ async def test_always_asks_what_for_and_decides_nothing_before_that(house: House
     ("label", "covered", "asks"),
     [
         ("Any arguments", [{}, {"n": 2}], []),
-        ("Exactly these arguments", [{"path": "/a", "n": 1}], [{"path": "/a", "n": 2}, {"n": 1}, {}]),
+        (
+            "Exactly these arguments",
+            [{"path": "/a", "n": 1, "file": "/srv/docs/a.txt"}],
+            [{"path": "/a", "n": 1}, {"n": 1}, {}],
+        ),
         ('Only if path is "/a"', [{"path": "/a", "n": 2}, {"path": "/a"}], [{"path": "/ab"}, {"n": 1}]),
         ("Only if n is 1", [{"n": 1}], [{"n": True}, {"n": "1"}, {"n": 1.5}]),
     ],
@@ -96,7 +101,7 @@ async def test_an_always_covers_what_was_chosen_and_nothing_else(
     house: House, label: str, covered: list[dict[str, Any]], asks: list[dict[str, Any]]
 ) -> None:
     ann = house.person()
-    ann.says('use count {"path": "/a", "n": 1}')
+    ann.says('use count {"path": "/a", "n": 1, "file": "/srv/docs/a.txt"}')
     await choose(ann, "Always", label)
     await ann.gets("returned: run 1")
     for args in covered:
@@ -111,6 +116,50 @@ async def test_an_always_covers_what_was_chosen_and_nothing_else(
         await ann.presses("Deny", await ann.gets_card())
         await house.quiet()
     assert house.lab.runs == runs
+
+
+async def test_a_folder_is_allowed_with_all_below_it_and_nothing_beside(house: House) -> None:
+    ann = house.person()
+    ann.says('use count {"path": "/srv/docs/a.txt"}')
+    await choose(ann, "Always", 'path under "/srv/docs/"')
+    await ann.gets('(always, only where path starts with "/srv/docs/")')
+    await ann.gets("returned: run 1")
+    ann.says('use count {"path": "/srv/docs/deep/b.txt", "n": 1}')
+    await ann.gets("returned: run 2")
+    for path in ("/srv/docs/../etc", "/srv/other", "/srv/docs/%2e%2e/x", ""):
+        ann.says(f"use count {json.dumps({'path': path})}")
+        await ann.presses("Deny", await ann.gets_card())
+        await house.quiet()
+    assert len(house.lab.runs) == 2
+
+
+async def test_a_value_is_added_to_those_allowed_before_and_makes_one_grant_of_them(house: House) -> None:
+    ann = house.person()
+    for word, button in (("a", "Only if"), ("b", "Also if"), ("c", "Also if")):
+        ann.says(f'use count {{"word": "{word}", "n": 1}}')
+        await choose(ann, "Always", f'{button} word is "{word}"')
+        await house.quiet()
+    ann.says("/grants")
+    listed = await ann.gets("takes one back")
+    assert listed.text.splitlines()[0] == '3. lab/count: always, only where word is one of "a", "b", "c"'
+    assert len(listed.text.splitlines()) == 2
+    for word in "abc":
+        ann.says(f'use count {{"word": "{word}", "n": 2}}')
+        await house.quiet()
+    assert len(house.lab.runs) == 6
+    ann.says('use count {"word": "d"}')
+    await ann.presses("Deny", await ann.gets_card())
+    assert [each for each in await actions(house) if each != "grant.used"] == [
+        "request.approved",
+        "grant.given",
+        "request.approved",
+        "grant.revoked",
+        "grant.given",
+        "request.approved",
+        "grant.revoked",
+        "grant.given",
+        "request.denied",
+    ]
 
 
 async def test_a_grant_covers_no_other_tool_person_or_chat_of_others(house_of: Open) -> None:
