@@ -15,6 +15,9 @@ TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "
 Ended = Literal["done", "failed", "cancelled"]
 Stop = Literal["stop", "reset"]
 
+TORN_PER_TRY = 3
+"""So many sends that were cut while the model spoke count as one try."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvent:
@@ -172,21 +175,25 @@ def tries(events: Iterable[StoredEvent]) -> int:
     """How often a turn began a send, or a tool again, since it last came forward.
 
     A response, a result and a tool's first start are progress. A run that was killed before it did anything is no
-    try: a daemon that dies while it starts must not wear its turns out.
+    try: a daemon that dies while it starts must not wear its turns out. A send that was cut while the model spoke is
+    a third of one: it went well as long as it was let, so whatever killed the daemon was hardly this turn.
     """
-    count = 0
+    silent, torn = 0, 0
+    spoke = True
     started: set[str] = set()
     for event in events:
         match event.kind:
             case "model_response" | "tool_result":
-                count = 0
+                silent, torn = 0, 0
             case "checkpoint" if json.loads(event.payload)["name"] == "A":
-                count += 1
+                silent, spoke = silent + 1, False
+            case "text" | "thinking" if not spoke:
+                silent, torn, spoke = silent - 1, torn + 1, True
             case "tool_started":
                 call_id = json.loads(event.payload)["call_id"]
-                count = count + 1 if call_id in started else 0
+                silent, torn = (silent + 1, torn) if call_id in started else (0, 0)
                 started.add(call_id)
-    return count
+    return silent + torn // TORN_PER_TRY
 
 
 def events_of(tx: Tx, turn_id: int, from_idx: int = 0) -> tuple[StoredEvent, ...]:

@@ -375,7 +375,7 @@ class TestTurns:
         a_send = ("checkpoint", '{"name":"A"}')
         await run()  # killed before it did anything
         await run()
-        await run(a_send, ("text", "{}"))
+        await run(a_send, ("status", "{}"))
         await run(a_send)
         await run(a_send, ("model_response", "{}"), ("tool_started", '{"call_id":"0.0"}'))
         await run(("tool_started", '{"call_id":"0.0"}'))  # once more, as it is read-only
@@ -383,6 +383,24 @@ class TestTurns:
         await run()
 
         assert attempts == [1, 1, 1, 2, 3, 1, 2, 1]
+
+    @pytest.mark.req("EVT-3")
+    async def test_a_send_that_is_cut_while_the_model_speaks_is_a_third_of_an_attempt(
+        self, store: Store
+    ) -> None:
+        await store.write(say)
+        attempts: list[int] = []
+        for words in (0, 1, 2, 1, 1, 1, 1, 0):
+            claimed = await store.write(claim)
+            attempts.append(claimed.attempt)
+            kinds = ["checkpoint", *["text"] * words]
+            stored = [
+                StoredEvent(idx=len(claimed.events) + at, kind=kind, payload='{"name":"A"}')
+                for at, kind in enumerate(kinds)
+            ]
+            await store.write(lambda tx, c=claimed, s=stored: turns.append_events(tx, c.fence, s, MS))
+
+        assert attempts == [1, 2, 2, 2, 3, 3, 3, 4]
 
     @pytest.mark.req("OPS-4")
     async def test_a_turn_handed_back_is_resumed_as_its_first_attempt_with_the_time_it_ran(

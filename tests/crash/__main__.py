@@ -21,13 +21,18 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--people", type=int, default=6, help="on each platform")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--life", type=float, default=5.0, help="longest life in seconds")
     parser.add_argument("--store-kills", type=int, default=200)
     parser.add_argument("--no-points", action="store_true", help="leave the named points out")
     parser.add_argument("--write", type=Path, help="write the tables into this document's marked block")
     given = parser.parse_args()
     results = [] if given.no_points else asyncio.run(_try_points())
     torn = asyncio.run(_kill_store(given.store_kills, given.seed))
-    found = asyncio.run(_kill_at_random(Plan(kills=given.kills, people=given.people, seed=given.seed)))
+    found = asyncio.run(
+        _kill_at_random(
+            Plan(kills=given.kills, people=given.people, seed=given.seed, longest_life_s=given.life)
+        )
+    )
     report = "\n\n".join(
         [
             points_table(results),

@@ -8,6 +8,7 @@ daemon's start use `tests.process.DaemonProcess`, which pays for the imports.)
 """
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -32,6 +33,7 @@ MODULES = (
     "adapters.discord.adapter",
     "adapters.slack.adapter",
 )
+PR_SET_PDEATHSIG = 1
 
 
 class Nursery:
@@ -110,6 +112,7 @@ class Nursery:
 
 def serve() -> bool:
     """Fork a daemon for every line; True in the fork, which has to become one, False at the end of the input."""
+    _die_with_parent()
     for name in MODULES:
         import_module(name)
     gc.collect()
@@ -126,7 +129,14 @@ def serve() -> bool:
     return False
 
 
+def _die_with_parent() -> None:
+    """Whoever aborts a run by killing it leaves nothing behind; only Linux can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _become(order: Mapping[str, object]) -> None:
+    _die_with_parent()
     os.chdir(str(order["cwd"]))
     os.environ.clear()
     os.environ.update(order["env"])  # type: ignore[call-overload]
