@@ -6,7 +6,7 @@ what lies between two places and puts the containers, fences, table heads and nu
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -50,6 +50,9 @@ class Frame:
 
 Path: TypeAlias = tuple[Frame, ...]
 
+Part: TypeAlias = tuple[int, int, Leaf]
+"""What of a leaf lies in a piece: its number, where it begins, and what is to be seen of it."""
+
 
 class Strip:
     """One leaf on the line, with its text and its size in offsets.
@@ -72,13 +75,12 @@ class Strip:
         self.row = row
         self.path = path
         self.text = ""
-        self.rows: list[int] = []
-        self._ends: list[int] = []
+        self.rows: Sequence[int] = ()
+        self._ends: list[int] | None = None  # made where it is cut, which few leaves are
         self._atoms: list[tuple[int, int]] | None = None
         match leaf:
             case Paragraph() | Heading():
                 self.text = text_of(leaf.spans)
-                self._ends = list(accumulate(len(span.text) for span in leaf.spans))
             case Code():
                 self.text = leaf.text
             case Table():
@@ -126,9 +128,10 @@ class Strip:
         leaf = self.leaf
         if not isinstance(leaf, Paragraph | Heading) or begin >= end:
             return ()
-        first = bisect_right(self._ends, begin)
+        if self._ends is None:
+            self._ends = list(accumulate(len(span.text) for span in leaf.spans))
         parts: list[Span] = []
-        for index in range(first, len(leaf.spans)):
+        for index in range(bisect_right(self._ends, begin), len(leaf.spans)):
             span = leaf.spans[index]
             start = self._ends[index] - len(span.text)
             if start >= end:
@@ -169,10 +172,15 @@ def _row_size(row: Sequence[Spans]) -> int:
 
 
 class Flat:
-    """The whole document on one line."""
+    """The whole document on one line.
 
-    def __init__(self, strips: list[Strip]) -> None:
+    `extents` are, by a container's number, its first leaf and the one after its last: a container that lies wholly
+    in a piece is put there as it is. One of which a table was divided has none.
+    """
+
+    def __init__(self, strips: list[Strip], extents: Mapping[int, tuple[int, int]]) -> None:
         self.strips = strips
+        self._extents = extents
         self.starts = list(accumulate((strip.size + 1 for strip in strips), initial=0))
 
     @property
@@ -207,7 +215,7 @@ class Flat:
 
     def piece(self, begin: Place, end: Place) -> Document:
         """Return what lies between two places as a document of its own."""
-        parts: list[tuple[int, int, Leaf]] = []
+        parts: list[Part] = []
         for number in range(begin[0], min(end[0] + 1, len(self.strips))):
             strip = self.strips[number]
             start = begin[1] if number == begin[0] else 0
@@ -216,9 +224,10 @@ class Flat:
                 leaf = strip.cut(start, stop)
                 if leaf is not None:
                     parts.append((number, start, leaf))
-        return Document(blocks=tuple(self._blocks(parts, 0)))
+        whole = range(begin[0] + (begin[1] > 0), end[0])
+        return Document(blocks=tuple(self._blocks(parts, 0, whole)))
 
-    def _blocks(self, parts: list[tuple[int, int, Leaf]], depth: int) -> Iterator[Block]:
+    def _blocks(self, parts: list[Part], depth: int, whole: range) -> Iterator[Block]:
         index = 0
         while index < len(parts):
             path = self.strips[parts[index][0]].path
@@ -229,18 +238,21 @@ class Flat:
             end = index + 1
             while end < len(parts) and self._frame_number(parts[end], depth) == path[depth].number:
                 end += 1
-            yield self._container(parts[index:end], depth)
+            yield self._container(parts[index:end], depth, whole)
             index = end
 
-    def _frame_number(self, part: tuple[int, int, Leaf], depth: int) -> int:
+    def _frame_number(self, part: Part, depth: int) -> int:
         path = self.strips[part[0]].path
         return path[depth].number if len(path) > depth else -1
 
-    def _container(self, parts: list[tuple[int, int, Leaf]], depth: int) -> Block:
+    def _container(self, parts: list[Part], depth: int, whole: range) -> Block:
         frame = self.strips[parts[0][0]].path[depth]
         container = frame.container
+        first, end = self._extents.get(frame.number, (-1, -1))
+        if whole.start <= first and end <= whole.stop:
+            return container
         if isinstance(container, Quote):
-            return Quote(blocks=tuple(self._blocks(parts, depth + 1)))
+            return Quote(blocks=tuple(self._blocks(parts, depth + 1, whole)))
         items: list[Item] = []
         index = 0
         while index < len(parts):
@@ -249,12 +261,12 @@ class Flat:
             while end < len(parts) and self.strips[parts[end][0]].path[depth].item == frame_here.item:
                 end += 1
             number, start, _ = parts[index]
-            whole = container.items[frame_here.item]
+            item = container.items[frame_here.item]
             items.append(
                 Item(
-                    blocks=tuple(self._blocks(parts[index:end], depth + 1)),
-                    task=whole.task,
-                    resumed=whole.resumed or number > frame_here.first_leaf or start > 0,
+                    blocks=tuple(self._blocks(parts[index:end], depth + 1, whole)),
+                    task=item.task,
+                    resumed=item.resumed or number > frame_here.first_leaf or start > 0,
                 )
             )
             index = end
@@ -269,7 +281,7 @@ def flatten(document: Document, divide: Divide) -> Flat:
     """Return the document on one line; `divide` says what becomes of tables with rows too long."""
     layer = _Layer(divide)
     layer.lay(document.blocks, ())
-    return Flat(layer.strips)
+    return Flat(layer.strips, layer.extents)
 
 
 class _Layer:
@@ -277,6 +289,8 @@ class _Layer:
 
     def __init__(self, divide: Divide) -> None:
         self.strips: list[Strip] = []
+        self.extents: dict[int, tuple[int, int]] = {}
+        self._divided: set[int] = set()
         self._divide = divide
         self._containers = 0
         self._leaves = 0
@@ -285,21 +299,33 @@ class _Layer:
         for block in blocks:
             match block:
                 case Quote():
-                    self._containers += 1
-                    self.lay(block.blocks, (*path, self._frame(block, self._containers, 0)))
+                    number, first = self._open()
+                    self.lay(block.blocks, (*path, self._frame(block, number, 0)))
+                    self._close(number, first)
                 case List():
-                    self._containers += 1
-                    number = self._containers
+                    number, first = self._open()
                     for index, item in enumerate(block.items):
                         inner = item.blocks or (Paragraph(spans=()),)
                         self.lay(inner, (*path, self._frame(block, number, index)))
+                    self._close(number, first)
                 case Table():
                     parts = self._divide(block)
+                    if len(parts) > 1 or parts[0][1] is not block:
+                        self._divided.update(frame.number for frame in path)
                     self.strips.extend(Strip(leaf, path, self._leaves, row) for row, leaf in parts)
                     self._leaves += 1
                 case _:
                     self.strips.append(Strip(block, path, self._leaves))
                     self._leaves += 1
+
+    def _open(self) -> tuple[int, int]:
+        """A new container's number and its first leaf."""
+        self._containers += 1
+        return self._containers, len(self.strips)
+
+    def _close(self, number: int, first: int) -> None:
+        if number not in self._divided:
+            self.extents[number] = (first, len(self.strips))
 
     def _frame(self, container: Quote | List, number: int, item: int) -> Frame:
         return Frame(number=number, container=container, item=item, first_leaf=len(self.strips))

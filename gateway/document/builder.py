@@ -26,7 +26,7 @@ from gateway.document.model import (
     Table,
 )
 from gateway.document.prose import restore
-from gateway.document.source_map import Positions
+from gateway.document.source_map import Positions, begins_at
 
 MAX_DEPTH: Final = 12
 
@@ -166,7 +166,8 @@ class Builder:
                 self._cells = []
             case "TableRow":
                 self._cells = []
-                self._row_positions.append((len(self._row_positions), at))
+                if at >= 0:
+                    self._row_positions.append((len(self._row_positions), at))
             case _:
                 raise AssertionError(f"the parser began a {kind}, which no option asked for")
 
@@ -199,7 +200,7 @@ class Builder:
             case "Table":
                 rows = tuple(self._rows[1:])
                 table = Table(head=self._rows[0], rows=rows, align=self._align)
-                self._add(table, tuple(self._row_positions) or ((0, self._leaf_at),))
+                self._add(table, tuple(self._row_positions) or begins_at(self._leaf_at))
                 self._rows, self._align = [], ()
             case "CodeBlock":
                 self._end_code()
@@ -237,11 +238,12 @@ class Builder:
         self._code = None
         shown = restore("".join([text for text, _ in lines]), self._base, code=True)
         positions, offset = [], 0
-        for text, at in lines:
-            positions.append((offset, at))
-            offset += len(text)
+        if self._leaf_at >= 0:
+            for text, at in lines:
+                positions.append((offset, at))
+                offset += len(text)
         block = Code(text=shown.removesuffix("\n"), language=self._language)
-        self._add(block, tuple(positions) or ((0, self._leaf_at),))
+        self._add(block, tuple(positions) or begins_at(self._leaf_at))
 
     def _add(self, block: Block, positions: Positions) -> None:
         self._blocks.append(block)
@@ -268,7 +270,7 @@ class Builder:
             case "Item":
                 if not inner:  # an empty item is still seen, so it has its place among the leaves
                     inner = (Paragraph(spans=()),)
-                    self._positions.append(((0, at),))
+                    self._positions.append(begins_at(at))
                 outer.append(Item(blocks=inner, task=data["task"]))
             case "List":
                 start = data["start"]

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from gateway.document.model import Mark, Marks, Span, Spans
 from gateway.document.prose import restore
-from gateway.document.source_map import Positions
+from gateway.document.source_map import Positions, begins_at
 
 RawSpan: TypeAlias = tuple[str, Marks, str, bool, int]
 """Text with stand-ins, marks, link, whether the link is a picture, offset in the source (-1: unknown)."""
@@ -30,6 +30,8 @@ class Inline:
 
     def spans(self, raw: list[RawSpan], leaf_at: int) -> tuple[Spans, Positions]:
         """Return the finished spans, and where their text stands in the source."""
+        if len(raw) == 1 and not self._has_token(raw[0][0]):
+            return self._only(raw[0], leaf_at)
         if any(self._has_token(span[0]) for span in raw):
             raw = self._paired(raw)
         spans: list[Span] = []
@@ -46,7 +48,15 @@ class Inline:
             joined = parts[0] if len(parts) == 1 else "".join(parts)
             if joined:
                 spans.append(Span(text=joined, marks=marks, link=link, image=image))
-        return tuple(spans), tuple(positions) or ((0, leaf_at),)
+        return tuple(spans), tuple(positions) or begins_at(leaf_at)
+
+    def _only(self, raw: RawSpan, leaf_at: int) -> tuple[Spans, Positions]:
+        """What most leaves and table cells are: one span."""
+        text, marks, link, image, at = raw
+        shown = restore(text, self._base) if self._base and "code" not in marks else text
+        if not shown:
+            return (), begins_at(leaf_at)
+        return (Span(text=shown, marks=marks, link=link, image=image),), begins_at(at if at >= 0 else leaf_at)
 
     def _has_token(self, text: str) -> bool:
         return _BARS in text or (self._base != 0 and ">" in text and self._token.search(text) is not None)

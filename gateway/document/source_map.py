@@ -12,6 +12,14 @@ Positions: TypeAlias = tuple[tuple[int, int], ...]
 """Rising pairs (offset in the leaf's text, offset in the source); between two pairs both advance together."""
 
 
+_UNASKED: Positions = ((0, -1),)
+
+
+def begins_at(source: int) -> Positions:
+    """Return the positions of a leaf that stands there as it is shown (-1: nobody asks, and none is made)."""
+    return ((0, source),) if source >= 0 else _UNASKED
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMap:
     """The places of every leaf's text.
