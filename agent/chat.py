@@ -9,8 +9,8 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, assert_never
+from dataclasses import replace
+from typing import assert_never
 
 from agent import budget, notices
 from agent.errors import ContextTooLong, ProviderError
@@ -19,6 +19,7 @@ from agent.events import (
     ApprovalNeeded,
     ChatEnded,
     Checkpoint,
+    Compressed,
     Failed,
     Noted,
     QuestionAsked,
@@ -31,16 +32,14 @@ from agent.events import (
     ThinkingDelta,
     ToolShown,
 )
+from agent.fitting import fit, has_failed_summary, shorten
 from agent.handling import handle_call, is_showable
 from agent.masking import masked
 from agent.ports import Ask, ChatState, Gate, Hear, TurnInput, asks_nobody, hears_nothing
-from agent.prompt import system_prompt
 from agent.records import Ended, Finish, Handle, Send, next_step, total_usage
+from agent.run import Run
 from agent.sending import Answer, Sleep, send_along
 from agent.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
 
 _EMPTIES_ALLOWED = 1
 
@@ -80,7 +79,7 @@ async def chat(
     Yields:
         Events; the last one is `ChatEnded`, or `ApprovalNeeded` or `QuestionAsked` if the turn waits for a person.
     """
-    run = _Run(
+    run = Run(
         turn_input=turn_input,
         snapshot=snapshot,
         gate=gate,
@@ -90,6 +89,7 @@ async def chat(
         reference=reference,
     )
     run.records.extend(state.records)
+    run.summary_failed = has_failed_summary(state.records)
     run.load_history(state.history)
     async with aclosing(_steps(run)) as events:
         async for event in events:
@@ -104,50 +104,7 @@ async def chat(
     yield ChatEnded(usage=total_usage(run.records))
 
 
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """One call of `chat`: its arguments, the records so far, and the history, read from JSON once."""
-
-    turn_input: TurnInput
-    snapshot: Snapshot
-    gate: Gate
-    hear: Hear
-    ask: Ask
-    sleep: Sleep
-    reference: Callable[[], str]
-    records: list[Record] = field(default_factory=list)
-    told_of: set[str] = field(default_factory=set)
-    _opening: "list[ModelMessage]" = field(default_factory=list)
-
-    def load_history(self, history: tuple[str, ...]) -> None:
-        from agent import history as messages
-
-        prompt = system_prompt(self.snapshot.head, self.turn_input.context)
-        self._opening = [messages.system_message(prompt), *messages.load(history)]
-
-    def to_responded(self, answer: Answer, round_number: int) -> Responded:
-        from agent import history
-
-        return history.to_responded(
-            answer.response,
-            turn_id=self.turn_input.turn_id,
-            round_number=self.turn_input.rounds_before + round_number,
-            resolve=self.snapshot.tools.resolve,
-            model=answer.model,
-            price=answer.price,
-        )
-
-    def messages(self, note: str | None) -> "list[ModelMessage]":
-        from agent import history
-
-        return [*self._opening, *history.turn_messages(self.turn_input, self.records, note=note)]
-
-    @property
-    def history_length(self) -> int:
-        return len(self._opening) - 1
-
-
-async def _steps(run: _Run) -> AsyncGenerator[AgentEvent, None]:
+async def _steps(run: Run) -> AsyncGenerator[AgentEvent, None]:
     while True:
         match next_step(run.records):
             case Ended():
@@ -166,7 +123,7 @@ async def _steps(run: _Run) -> AsyncGenerator[AgentEvent, None]:
                 yield event
 
 
-async def _send(run: _Run, step: Send) -> AsyncGenerator[AgentEvent, None]:
+async def _send(run: Run, step: Send) -> AsyncGenerator[AgentEvent, None]:
     if step.torn:
         # Whatever the interrupted send had streamed is void; said before the next checkpoint A moves the
         # mark.
@@ -174,40 +131,76 @@ async def _send(run: _Run, step: Send) -> AsyncGenerator[AgentEvent, None]:
     for said in await run.hear():
         yield Steered(text=said)
     allowance = budget.next_allowance(step.sends, run.snapshot.budget)
+    async with aclosing(fit(run, allowance)) as fitting:
+        async for event in fitting:
+            yield event
+            if isinstance(event, Failed):
+                return
     if allowance.tools == "none" and not step.torn:
         yield Noted(message=budget.spent_notice(run.snapshot.budget))
     yield _opening_checkpoint(run, step, allowance)
     yield StatusChanged(status="thinking")
     answer: Answer | None = None
     try:
-        async with aclosing(_stream(run, allowance)) as stream:
+        async with aclosing(_stream(run, step, allowance)) as stream:
             async for sent in stream:
                 if isinstance(sent, Answer):
                     answer = sent
                 else:
                     yield sent
+    except ContextTooLong as error:
+        async with aclosing(_send_shorter(run, step, allowance, error)) as events:
+            async for event in events:
+                yield event
+        return
     except ProviderError as error:
         yield _failure(error, run.reference())
         return
     assert answer is not None  # `send_along` ends with an answer or raises
+    async with aclosing(_answered(run, step, answer)) as events:
+        async for event in events:
+            yield event
+
+
+async def _answered(run: Run, step: Send, answer: Answer) -> AsyncGenerator[AgentEvent, None]:
     responded = run.to_responded(answer, step.round)
     if responded.calls or _says_something(responded, answer):
-        async with aclosing(_recorded(run, responded, answer)) as events:
-            async for event in events:
-                yield event
+        events = _recorded(run, responded, answer)
     elif step.empties < _EMPTIES_ALLOWED:
-        again = replace(step, sends=step.sends + 1, empties=step.empties + 1, torn=True)
-        async with aclosing(_send(run, again)) as events:
-            async for event in events:
-                yield event
+        events = _send(run, replace(step, sends=step.sends + 1, empties=step.empties + 1, torn=True))
     else:
         yield Failed(
             kind="empty", message=notices.EMPTY, detail=f"{answer.model} answered without words or calls"
         )
+        return
+    async with aclosing(events):
+        async for event in events:
+            yield event
+
+
+async def _send_shorter(
+    run: Run, step: Send, allowance: budget.Allowance, error: ContextTooLong
+) -> AsyncGenerator[AgentEvent, None]:
+    """A provider found the request too long: shorten it, once, and send again, if need be to another model."""
+    if run.refused_in == step.round:
+        yield _failure(error, run.reference())
+        return
+    run.refused_in = step.round
+    is_shorter = False
+    async with aclosing(shorten(run, allowance, must=True)) as events:
+        async for event in events:
+            is_shorter = is_shorter or isinstance(event, Compressed)
+            yield event
+    if not is_shorter and len(run.snapshot.routes) == 1:
+        yield _failure(error, run.reference())
+        return
+    async with aclosing(_send(run, replace(step, sends=step.sends + 1, torn=True))) as events:
+        async for event in events:
+            yield event
 
 
 async def _stream(
-    run: _Run, allowance: budget.Allowance
+    run: Run, step: Send, allowance: budget.Allowance
 ) -> AsyncGenerator[TextDelta | ThinkingDelta | Retracted | Answer, None]:
     """One send's deltas; the texts shown, joined, are exactly the text of the answer that ends it."""
     from agent.history import visible_text, well_formed
@@ -215,7 +208,12 @@ async def _stream(
     snapshot = run.snapshot
     tools = snapshot.tools.specs if allowance.tools == "all" else ()
     sent = send_along(
-        snapshot.routes, run.messages(allowance.note), tools, retries=snapshot.retries, sleep=run.sleep
+        snapshot.routes,
+        run.messages(allowance.note),
+        tools,
+        retries=snapshot.retries,
+        sleep=run.sleep,
+        can_shorten=run.refused_in != step.round,
     )
     shown = ""
     async with aclosing(sent):
@@ -239,7 +237,7 @@ async def _stream(
                     yield event
 
 
-async def _recorded(run: _Run, responded: Responded, answer: Answer) -> AsyncGenerator[AgentEvent, None]:
+async def _recorded(run: Run, responded: Responded, answer: Answer) -> AsyncGenerator[AgentEvent, None]:
     yield responded
     if answer.is_fallback and answer.model not in run.told_of:
         run.told_of.add(answer.model)
@@ -259,7 +257,7 @@ def _says_something(responded: Responded, answer: Answer) -> bool:
     return has_visible(responded.text) or answer.response.finish_reason == "content_filter"
 
 
-def _opening_checkpoint(run: _Run, step: Send, allowance: budget.Allowance) -> Checkpoint:
+def _opening_checkpoint(run: Run, step: Send, allowance: budget.Allowance) -> Checkpoint:
     return Checkpoint(
         name="A",
         data={
@@ -269,6 +267,7 @@ def _opening_checkpoint(run: _Run, step: Send, allowance: budget.Allowance) -> C
             "send": step.sends,
             "tools": allowance.tools,
             "empties": step.empties,
+            **({"summary": "failed"} if run.summary_failed else {}),
         },
     )
 

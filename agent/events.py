@@ -107,6 +107,23 @@ class Steered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """The messages `[start, stop)` of the conversation as it stands now became one that holds their summary.
+
+    Positions count the agent's history and the turn's messages after it, without the system prompt, with earlier
+    compressions applied. `message_json` is the model library's own message. Tokens are of the whole request, as
+    counted by `agent.context.tokens`; `usage` is what the summary cost.
+    """
+
+    start: int
+    stop: int
+    message_json: str
+    tokens_before: int
+    tokens_after: int
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
     """The call is about to run; without a `ToolReturned` after a crash, `effect` decides what becomes of it."""
 
@@ -182,6 +199,7 @@ AgentEvent = (
     | Retracted
     | Responded
     | Steered
+    | Compressed
     | ToolStarted
     | ToolReturned
     | ToolShown
@@ -192,5 +210,5 @@ AgentEvent = (
     | ChatEnded
 )
 
-Record = Checkpoint | Responded | Steered | ToolStarted | ToolReturned
+Record = Checkpoint | Responded | Steered | Compressed | ToolStarted | ToolReturned
 """The events that rebuild a turn's state; all others are for people to see."""

@@ -37,7 +37,7 @@ from agent.ports import TurnInput
 from agent.prices import Price
 from agent.records import Round, rounds_of, steered_by_round
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
+EPOCH = datetime.fromtimestamp(0, UTC)
 """Messages made here carry no real time: the gateway's events do, and equal records give equal messages."""
 
 _LIBRARY_OUTCOME: dict[ToolOutcome, Literal["success", "failed", "denied", "interrupted"]] = {
@@ -76,7 +76,7 @@ def dump_each(messages: Iterable[ModelMessage]) -> tuple[str, ...]:
 
 def system_message(prompt: str) -> ModelMessage:
     """The message that opens every send."""
-    return ModelRequest(parts=[SystemPromptPart(content=prompt, timestamp=_EPOCH)])
+    return ModelRequest(parts=[SystemPromptPart(content=prompt, timestamp=EPOCH)])
 
 
 def visible_text(response: ModelResponse) -> str:
@@ -102,7 +102,7 @@ def turn_messages(
     messages = _conversation(turn_input, tuple(records))
     last = messages[-1]
     if note is not None and isinstance(last, ModelRequest):
-        parts = [*last.parts, UserPromptPart(content=note, timestamp=_EPOCH)]
+        parts = [*last.parts, UserPromptPart(content=note, timestamp=EPOCH)]
         messages[-1] = replace(last, parts=parts)
     return messages
 
@@ -113,13 +113,13 @@ def closed_turn(turn_input: TurnInput, records: Iterable[Record], *, closing: st
     if isinstance(messages[-1], ModelRequest):
         # Strict providers want the roles in turn: a question or a tool result never stands before the next
         # question.
-        messages.append(ModelResponse(parts=[TextPart(content=closing)], timestamp=_EPOCH))
+        messages.append(ModelResponse(parts=[TextPart(content=closing)], timestamp=EPOCH))
     return messages
 
 
 def noted(text: str) -> list[ModelMessage]:
     """What an agent is told between two turns, and its nod: strict providers want the roles in turn."""
-    return [_user_message(text), ModelResponse(parts=[TextPart(content=NODDED)], timestamp=_EPOCH)]
+    return [_user_message(text), ModelResponse(parts=[TextPart(content=NODDED)], timestamp=EPOCH)]
 
 
 def _conversation(
@@ -139,7 +139,7 @@ def _say_more(messages: list[ModelMessage], texts: Sequence[str]) -> None:
     """Let the user say more, in the request that stands last: roles keep taking turns."""
     if not texts:
         return
-    parts = [UserPromptPart(content=text or NO_TEXT, timestamp=_EPOCH) for text in texts]
+    parts = [UserPromptPart(content=text or NO_TEXT, timestamp=EPOCH) for text in texts]
     last = messages[-1]
     if isinstance(last, ModelRequest):
         messages[-1] = replace(last, parts=[*last.parts, *parts])
@@ -149,7 +149,7 @@ def _say_more(messages: list[ModelMessage], texts: Sequence[str]) -> None:
 
 def _user_message(text: str) -> ModelRequest:
     # An empty user message is refused by several APIs (an attachment alone, a lone mention).
-    return ModelRequest(parts=[UserPromptPart(content=text or NO_TEXT, timestamp=_EPOCH)])
+    return ModelRequest(parts=[UserPromptPart(content=text or NO_TEXT, timestamp=EPOCH)])
 
 
 def _round_messages(round_: Round, *, missing: str | None = None) -> list[ModelMessage]:
@@ -177,7 +177,7 @@ def _result_part(part: ToolCallPart, returned: ToolReturned) -> ToolReturnPart:
         tool_call_id=part.tool_call_id,
         content=returned.content or "(no output)",
         outcome=_LIBRARY_OUTCOME[returned.outcome],
-        timestamp=_EPOCH,
+        timestamp=EPOCH,
     )
 
 

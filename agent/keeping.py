@@ -6,24 +6,31 @@ turn ends.
 
 from collections.abc import Sequence
 
+from agent.context.folding import Keeping, compressions_in, kept
 from agent.ports import ChatState, TurnInput
 
 
-def closed_history(turn_input: TurnInput, state: ChatState, *, closing: str) -> tuple[str, ...]:
-    """The turn's messages as JSON, to append to the agent's stored history, however the turn ended.
+def closed_history(turn_input: TurnInput, state: ChatState, *, closing: str) -> Keeping:
+    """What is kept of a turn, however it ended: its messages, after what its compressions made of the history.
 
     Valid for every provider, also turn after turn: each call has exactly one result directly after the message
     that asks for it, and the last message is the agent's own.
 
     Args:
         turn_input: What opened the turn.
-        state: The turn's records; `state.history` is not repeated in the result.
+        state: The agent's stored messages and the turn's records.
         closing: Why the turn ended, for the model to read: the result of calls that have none, and the agent's
             last words where it said none ("stopped by the user").
     """
     from agent import history
 
-    return history.dump_each(history.closed_turn(turn_input, state.records, closing=closing))
+    messages = history.dump_each(history.closed_turn(turn_input, state.records, closing=closing))
+    return kept(state.history, messages, compressions_in(state.records))
+
+
+def compacted_history(state: ChatState) -> Keeping:
+    """What is kept of a turn that only shortened the history (`agent.context.compact`)."""
+    return kept(state.history, (), compressions_in(state.records))
 
 
 def noted_history(text: str) -> tuple[str, ...]:

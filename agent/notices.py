@@ -5,6 +5,8 @@ from agent.errors import ContextTooLong, ProviderBusy, ProviderDown, ProviderErr
 EMPTY = "The model gave an empty answer, twice. Please ask again, perhaps in other words."
 CUT_BY_LENGTH = "The answer reached the model's length limit and ends here."
 FILTERED = "The provider's content filter stopped this answer."
+TOO_LONG = "This conversation does not fit the model any more. Start a new one with /new."
+NOT_COMPRESSED = "I could not shorten our long conversation just now; nothing of it is lost."
 HANDED_OVER = "Handed to the task system."
 
 
@@ -20,12 +22,20 @@ def provider_failed(error: ProviderError, reference: str) -> str:
                 "The model's provider refused the request. Whoever runs this bot has to look at its settings."
             )
         case ContextTooLong():
-            text = "This conversation has become too long for the model. Start a new one with /new."
+            text = "This is too long for the model. Send less at once, or start a new conversation with /new."
         case StreamCut():
             text = "The answer broke off half-way, several times. Please try again."
         case ProviderDown() | _:
             text = "The model could not be reached. Please try again in a minute."
     return f"{text} (reference {reference})"
+
+
+def message_too_long(tokens: int, window: int) -> str:
+    """Said when a single message does not fit; both are in tokens, and `tokens` is an estimate."""
+    return (
+        f"Your message is too long for the model: about {tokens:,} tokens, and it can read {window:,}."
+        " I did not keep it; please send it in smaller parts."
+    )
 
 
 def fallback_answered(own: str, other: str) -> str:

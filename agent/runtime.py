@@ -74,6 +74,7 @@ class AgentRuntime:
                     settings=profile.settings,
                     price=profile.price,
                     cooldown=Cooldown(),
+                    context_window=profile.context_window,
                 )
             self._is_warm.set()
             await self._run_servers()
@@ -127,8 +128,15 @@ class AgentRuntime:
             tool_timeout_s=settings.tools.timeout_s,
             result_limit=settings.tools.result_limit,
             answer_wait_s=settings.tools.answer_wait_s,
+            context=settings.context,
+            summary_routes=self._summary_routes(names),
             fingerprint=fingerprint[:16],
         )
+
+    def _summary_routes(self, names: tuple[str, ...]) -> tuple[Route, ...]:
+        """The model that shall write summaries, then the agent's own."""
+        own = self._settings.context.summary_model
+        return tuple(self._routes[name] for name in dict.fromkeys((*([own] if own else []), *names)))
 
     def status(self) -> tuple[McpState, ...]:
         """How each tool server is doing, in the configuration's order."""
@@ -197,7 +205,7 @@ class AgentRuntime:
         return "idempotent" if matches(rules.idempotent, server, tool) else "external"
 
     def _import_models(self) -> None:
-        import_module("agent.history")
+        import_module("agent.context.compress")
         table.load(profile.provider for profile in self._settings.models.values())
 
 

@@ -43,8 +43,17 @@ async def send_along(
     *,
     retries: RetryPolicy,
     sleep: Sleep = asyncio.sleep,
+    can_shorten: bool = False,
 ) -> AsyncGenerator[Sent, None]:
     """Send until somebody answers.
+
+    Args:
+        routes: Whom to ask, in order.
+        messages: What to send.
+        tools: What the model may call.
+        retries: How often each is asked.
+        sleep: Waits between two attempts.
+        can_shorten: The caller can make the request shorter: one that is too long for a model goes to no other.
 
     Yields:
         Deltas, `Retracted` whenever an attempt with deltas failed, and one `Answer` as the last value.
@@ -72,7 +81,7 @@ async def send_along(
             if not isinstance(error, ContextTooLong):
                 asked_s = error.retry_after_s if isinstance(error, ProviderBusy) else None
                 route.cooldown.failed(asked_s=asked_s)
-            if number == len(open_routes):
+            if number == len(open_routes) or (can_shorten and isinstance(error, ContextTooLong)):
                 raise
 
 

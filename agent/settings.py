@@ -82,6 +82,21 @@ class ToolRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRules:
+    """When and how a conversation is made shorter.
+
+    `compress_at` is a part of the model's window; a model without a known window is compressed when its provider
+    refuses a request as too long. `protect_first` (system prompt included) and `protect_last` are messages.
+    `summary_model` names the model that writes summaries; None: the agent's own.
+    """
+
+    compress_at: float = 0.5
+    protect_first: int = 3
+    protect_last: int = 20
+    summary_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """Everything an `AgentRuntime` is built from.
 
@@ -96,6 +111,7 @@ class AgentSettings:
     state_dir: Path
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     tools: ToolRules = field(default_factory=ToolRules)
+    context: ContextRules = field(default_factory=ContextRules)
     budget: int = 40
     demo_delay_s: float = 0.02
     demo_server: bool = True

@@ -31,6 +31,8 @@ def check_settings(settings: AgentSettings) -> None:
             raise SettingsError(f"models.{name}.api_key: {model.provider} needs a key")
         if model.provider != "demo" and not model.model:
             raise SettingsError(f"models.{name}.model: say which of {model.provider}'s models")
+    if settings.context.summary_model is not None:
+        _known("context.summary_model", settings.context.summary_model, settings.models)
     for name, server in settings.mcp_servers.items():
         if (server.command is None) == (server.url is None):
             raise SettingsError(f"mcpServers.{name}: give either a command or a url")

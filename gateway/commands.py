@@ -25,6 +25,7 @@ from gateway.session_store import SessionStore
 from gateway.store import grants, outbox, restarts, turns, usage
 from gateway.store import requests as request_rows
 from gateway.store.audit import AuditLog
+from gateway.store.inputs import TurnInputRow
 from gateway.store.lanes import Lane
 from gateway.store.outbox import Draft, dest_of
 from gateway.store.tx import Tx
@@ -34,6 +35,7 @@ Name = Literal[
     "start",
     "help",
     "new",
+    "compact",
     "stop",
     "status",
     "whoami",
@@ -52,6 +54,7 @@ HELP: dict[Name, str] = {
     "start": "say hello",
     "help": "this list",
     "new": "begin a new conversation; what runs is stopped, what waits is dropped",
+    "compact": "make a summary of what was said long ago; the full transcript stays",
     "stop": "stop what runs now (/stop all drops what waits, too)",
     "status": "what runs, what waits, what was used, which tools are there",
     "whoami": "your ids, as an allow-list needs them",
@@ -147,6 +150,8 @@ class Commands:
                 return _whoami(order)
             case "new":
                 return self._new(tx, order)
+            case "compact":
+                return self._compact(tx, order)
             case "stop":
                 return self._stop(tx, order)
             case "status":
@@ -187,6 +192,31 @@ class Commands:
         if dropped:
             words.append(f"{_messages(dropped)} that waited {'is' if dropped == 1 else 'are'} dropped.")
         return " ".join(words)
+
+    def _compact(self, tx: Tx, order: Order) -> str:
+        """A turn of its own in the lane: it asks a model, so it must not run beside another one."""
+        lane, source = order.lane, order.message.source
+        agent = (
+            turns.agent_in(tx, lane.session_id) if lane is not None and lane.session_id is not None else None
+        )
+        if lane is None or lane.session_id is None or agent is None:
+            return NOTHING_TO_SHORTEN
+        is_busy = turns.open_count(tx, lane.id) > 0
+        now_ms = to_ms(self._clock())
+        _, head = turns.append(
+            tx,
+            lane_id=lane.id,
+            session_id=lane.session_id,
+            requester=source.requester,
+            agent=agent,
+            kind=turns.COMPACT,
+            given=TurnInputRow(text="/compact", speaker=source.user_name, sent_at_ms=now_ms),
+            message_id=None,
+            now_ms=now_ms,
+        )
+        if head is not None:
+            self._dispatcher.kick(tx, head)
+        return SHORTENING_LATER if is_busy else SHORTENING
 
     def _stop(self, tx: Tx, order: Order) -> str:
         if order.lane is None:
@@ -313,6 +343,9 @@ class Commands:
         return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
 
 
+NOTHING_TO_SHORTEN = "There is no conversation to shorten yet."
+SHORTENING = "I shorten our conversation now."
+SHORTENING_LATER = "I shorten our conversation after what runs and waits now."
 RESTARTING = "I am restarting, and tell you here when I am back."
 PAUSED = "Paused: nothing starts any more, here or anywhere, until /resume. What runs now ends by itself or by /stop."
 FOR_ADMINS = "Only an admin may do that."

@@ -190,9 +190,11 @@ class Config(BaseSettings):
 
     @property
     def used_models(self) -> frozenset[str]:
-        """The names of the models some agent may be answered by."""
+        """The names of the models some agent may be answered or helped by."""
         used: set[str] = set()
         wanted = [agent.model for agent in self.agents.values()]
+        if self.context.summary_model is not None:
+            wanted.append(self.context.summary_model)
         while wanted:
             name = wanted.pop()
             if name not in used and name in self.models:

@@ -334,7 +334,7 @@ def _merges_into(arrival: _Arrival) -> Standing | None:
     if arrival.mode != "collect" or last is None or not arrival.is_of_head:
         return None
     is_theirs = last.state == "queued" and last.requester == arrival.message.source.requester
-    return last if is_theirs else None
+    return last if is_theirs and last.input.parts else None  # a command's turn has no words to add to
 
 
 def _part(message: InboundMessage, joint: str) -> Part:

@@ -15,6 +15,10 @@ from gateway.store.outbox import target_of
 from gateway.store.tx import Row, Tx
 
 _TURNS = "(SELECT id FROM turns WHERE requester = :who)"
+_MIXED = (
+    "(SELECT session_id FROM agent_state WHERE mixed = 1 AND session_id IN"
+    " (SELECT session_id FROM turns WHERE requester = :who))"
+)
 _ASKED = "(SELECT id FROM requests WHERE requester = :who)"
 
 # What is handed out: table → which rows, and which columns.
@@ -68,7 +72,8 @@ _KEPT: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _REMOVED: tuple[tuple[str, str], ...] = (
     ("turn_events", f"turn_id IN {_TURNS}"),
     ("messages", f"author = :who OR turn_id IN {_TURNS}"),
-    ("agent_state", f"turn_id IN {_TURNS}"),
+    # A summary may hold what several people said: what a session's agent knew goes as a whole then.
+    ("agent_state", f"turn_id IN {_TURNS} OR session_id IN {_MIXED}"),
     ("tasks", f"turn_id IN {_TURNS}"),
     ("task_ends", f"turn_id IN {_TURNS}"),
     ("turn_messages", f"turn_id IN {_TURNS}"),

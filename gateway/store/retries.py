@@ -17,8 +17,11 @@ from gateway.store.lanes import Head
 from gateway.store.turns import StoredEvent
 from gateway.store.tx import Row, Tx
 
-_RECORDS = INTERNAL_KINDS | {"task"}
-"""What a turn is rebuilt from: a task that was accepted begins a leg of it."""
+_RECORDS = (INTERNAL_KINDS | {"task"}) - {"compressed"}
+"""What a turn is rebuilt from: a task that was accepted begins a leg of it.
+
+What was shortened is not: places in a history are those of its time.
+"""
 
 RETRYABLE = ("provider", "empty")
 """Failures that are the provider's or the network's: trying again may help."""

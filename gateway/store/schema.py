@@ -60,7 +60,7 @@ CREATE INDEX messages_session ON messages (session_id, id);
 CREATE INDEX messages_turn ON messages (turn_id);
 CREATE TABLE agent_state (
     session_id {int} NOT NULL REFERENCES sessions (id), agent TEXT NOT NULL, seq {int} NOT NULL,
-    turn_id {int} NOT NULL, message TEXT NOT NULL,
+    turn_id {int} NOT NULL, message TEXT NOT NULL, mixed {int} NOT NULL DEFAULT 0,
     PRIMARY KEY (session_id, agent, seq)
 );
 CREATE TABLE tasks (

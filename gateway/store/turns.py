@@ -1,7 +1,7 @@
 """Turns: one user input and all until the reply; claimed by epoch, written only behind a fence."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,6 +14,10 @@ from gateway.store.tx import Row, Tx
 TurnState = Literal["queued", "running", "waiting", "ready", "done", "failed", "cancelled", "merged"]
 Ended = Literal["done", "failed", "cancelled"]
 Stop = Literal["stop", "reset"]
+Kind = Literal["message", "compact"]
+
+COMPACT: Kind = "compact"
+"""The kind of a turn that nobody's message opened: it shortens the history in the lane's order."""
 
 TORN_PER_TRY = 3
 """So many sends that were cut while the model spoke count as one try."""
@@ -36,6 +40,7 @@ class Claim:
     session_id: int
     requester: str
     agent: str
+    kind: Kind
     input: TurnInputRow
     message_id: str | None
     target: Target
@@ -59,7 +64,7 @@ def append(
     session_id: int,
     requester: str,
     agent: str,
-    kind: str,
+    kind: Kind,
     given: TurnInputRow,
     message_id: str | None,
     now_ms: int,
@@ -113,6 +118,14 @@ def open_turns(tx: Tx, lane_id: int) -> list[tuple[int, TurnState]]:
     return [(row["id"], row["state"]) for row in rows]
 
 
+def agent_in(tx: Tx, session_id: int) -> str | None:
+    """The agent that was last spoken to in a session; None if nobody spoke there yet."""
+    row = tx.row(
+        "SELECT agent FROM turns WHERE session_id = :session ORDER BY seq DESC LIMIT 1", session=session_id
+    )
+    return None if row is None else str(row["agent"])
+
+
 def session_of(tx: Tx, turn_id: int) -> int:
     """The session a turn belongs to."""
     row = tx.row("SELECT session_id FROM turns WHERE id = :id", id=turn_id)
@@ -159,6 +172,7 @@ def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | Head | None:
         session_id=head["session_id"],
         requester=head["requester"],
         agent=head["agent"],
+        kind=head["kind"],
         input=TurnInputRow.from_json(head["input"]),
         message_id=head["message_id"],
         target=_target(lane),
@@ -354,10 +368,12 @@ def hand_to(tx: Tx, claim: Claim, agent: str) -> Claim:
     return replace(claim, agent=agent, history=_history(tx, claim.session_id, agent))
 
 
-def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | None = None) -> int:
+def add_history(
+    tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | None = None, mixed: bool = False
+) -> int:
     """Append messages of the turn to what its agent, or another one, needs to go on in this session.
 
-    Returns the place (`seq`) of the first one.
+    `mixed`: they may hold what others said in earlier turns. Returns the place (`seq`) of the first one.
     """
     agent = agent or claim.agent
     row = tx.row(
@@ -366,9 +382,36 @@ def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | N
         agent=agent,
     )
     assert row is not None
+    _insert_history(tx, claim, agent, enumerate(messages, start=int(row["seq"])), mixed=mixed)
+    return int(row["seq"])
+
+
+def replace_history(tx: Tx, claim: Claim, *, start: int, stop: int, instead: Sequence[str]) -> None:
+    """Put `instead` in the place of the messages `[start, stop)` of the claim's history; never more than they were."""
+    rows = tx.rows(
+        "SELECT seq FROM agent_state WHERE session_id = :session AND agent = :agent ORDER BY seq",
+        session=claim.session_id,
+        agent=claim.agent,
+    )
+    seqs = [int(row["seq"]) for row in rows[start:stop]]
+    if not seqs:
+        return
+    tx.run(
+        "DELETE FROM agent_state WHERE session_id = :session AND agent = :agent AND seq BETWEEN :first AND :last",
+        session=claim.session_id,
+        agent=claim.agent,
+        first=seqs[0],
+        last=seqs[-1],
+    )
+    _insert_history(tx, claim, claim.agent, zip(seqs, instead, strict=False), mixed=True)
+
+
+def _insert_history(
+    tx: Tx, claim: Claim, agent: str, placed: Iterable[tuple[int, str]], *, mixed: bool
+) -> None:
     tx.run_many(
-        "INSERT INTO agent_state (session_id, agent, seq, turn_id, message)"
-        " VALUES (:session, :agent, :seq, :turn, :message)",
+        "INSERT INTO agent_state (session_id, agent, seq, turn_id, message, mixed)"
+        " VALUES (:session, :agent, :seq, :turn, :message, :mixed)",
         [
             {
                 "session": claim.session_id,
@@ -376,11 +419,11 @@ def add_history(tx: Tx, claim: Claim, messages: Iterable[str], *, agent: str | N
                 "seq": seq,
                 "turn": claim.turn_id,
                 "message": message,
+                "mixed": int(mixed),
             }
-            for seq, message in enumerate(messages, start=int(row["seq"]))
+            for seq, message in placed
         ],
     )
-    return int(row["seq"])
 
 
 def _history(tx: Tx, session_id: int, agent: str) -> tuple[str, ...]:

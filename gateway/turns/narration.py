@@ -13,11 +13,13 @@ from typing import Any, assert_never
 import structlog
 
 from agent.calls import ToolCall
+from agent.context.folding import Keeping
 from agent.events import (
     AgentEvent,
     ApprovalNeeded,
     ChatEnded,
     Checkpoint,
+    Compressed,
     Failed,
     Noted,
     QuestionAsked,
@@ -129,6 +131,11 @@ class Narration:
         """Whether the agent said that it failed."""
         return self._failure is not None
 
+    @property
+    def did_not_fit(self) -> bool:
+        """Whether it failed because the model's window is too small: what it was asked must not be kept then."""
+        return self._failure is not None and self._failure.kind == "context"
+
     def show_running(self) -> None:
         """Let the chat see that an answer is being made."""
         self._presence.begin()
@@ -184,6 +191,11 @@ class Narration:
             case Failed():
                 log.warning("turn.failed", kind=event.kind, detail=event.detail)
                 self._failure = event
+            case Compressed():
+                # Stored before anything is sent that relies on it; before that, it has not begun.
+                self._journal.soon(*from_record(event))
+                await self._journal.commit()
+                log.info("context.compressed", before=event.tokens_before, after=event.tokens_after)
             case Steered():
                 pass  # stored already, by the ear that took it out of the lane
             case ChatEnded():
@@ -192,7 +204,7 @@ class Narration:
                 assert_never(never)
 
     async def end(
-        self, state: Ended, *, closed: Sequence[str], notice: str | None = None, also: Also | None = None
+        self, state: Ended, *, closed: Keeping, notice: str | None = None, also: Also | None = None
     ) -> Head | None:
         """End the turn: events, history, last words and the freed lane in one transaction; returns the next head.
 
@@ -206,7 +218,7 @@ class Narration:
         return self._freed
 
     def _submit_end(
-        self, state: Ended, closed: Sequence[str], notice: str | None, also: Also | None
+        self, state: Ended, closed: Keeping, notice: str | None, also: Also | None
     ) -> "asyncio.Future[None]":
         self.is_kept = True
         if state == "done":
@@ -233,7 +245,7 @@ class Narration:
         unsaid = self._unsaid()
 
         def work(tx: Tx) -> None:
-            kept_from = turns.add_history(tx, self._claim, closed)
+            kept_from = self._keep(tx, closed)
             if unsaid is not None:
                 unsaid.post(tx)
             if unsaid is not None or self._claim.events:
@@ -272,14 +284,14 @@ class Narration:
 
         return self._journal.submit(work)
 
-    async def ask_task(self, prompt: TaskPrompt, call_id: str, *, closed: Sequence[str], also: Also) -> None:
+    async def ask_task(self, prompt: TaskPrompt, call_id: str, *, closed: Keeping, also: Also) -> None:
         """Keep the leg's messages and wait for a person's word on a task, in one transaction with `also`."""
         self.is_kept = True
         self._close_chat("waiting")
         self._journal.soon("request", {"kind": "task", "call_id": call_id, "state": "pending"})
 
         def work(tx: Tx) -> None:
-            turns.add_history(tx, self._claim, closed)
+            self._keep(tx, closed)
             also(tx)
             self._desk.ask_task(
                 tx,
@@ -294,6 +306,11 @@ class Narration:
 
         await self._journal.commit(work)
         self.parked = True
+
+    def _keep(self, tx: Tx, closed: Keeping) -> int:
+        """Change and add to the agent's history; returns the place of the first message that was added."""
+        turns.replace_history(tx, self._claim, start=closed.start, stop=closed.stop, instead=closed.instead)
+        return turns.add_history(tx, self._claim, closed.appended, mixed=closed.start < closed.stop)
 
     def say_task(self, payload: dict[str, Any]) -> None:
         """What became of a task, stored with the next commit."""

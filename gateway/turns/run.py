@@ -7,16 +7,19 @@ user, and never the daemon.
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import structlog
 
 from agent.chat import chat
-from agent.keeping import closed_history, is_readable
+from agent.context.compact import compact
+from agent.context.folding import KEEPS_ALL, Keeping, without_compressions
+from agent.events import AgentEvent
+from agent.keeping import closed_history, compacted_history, is_readable
 from agent.ports import ChatState, Gate, TurnInput
 from agent.snapshot import Snapshot
 from gateway import session_store
@@ -192,9 +195,11 @@ class TurnRunner:
             reference = secrets.token_hex(4)
             log.exception("turn.broken", reference=reference)
             if await asyncio.to_thread(is_readable, claim.history):
-                return await narration.end("failed", closed=(), notice=BROKEN.format(reference=reference))
+                return await narration.end(
+                    "failed", closed=KEEPS_ALL, notice=BROKEN.format(reference=reference)
+                )
             return await narration.end(
-                "failed", closed=(), notice=DAMAGED, also=lambda tx: self._begin_anew(tx, claim)
+                "failed", closed=KEEPS_ALL, notice=DAMAGED, also=lambda tx: self._begin_anew(tx, claim)
             )
         finally:
             narration.close()
@@ -216,18 +221,20 @@ class TurnRunner:
             log.error("turn.given_up", attempts=claim.attempt - 1)
             return await narration.end(
                 "failed",
-                closed=self._closed(narration, "the turn was given up after crashes"),
+                closed=self._closed(claim, narration, "the turn was given up after crashes"),
                 notice=GIVEN_UP.format(n=claim.attempt - 1),
             )
         if claim.input.attachments and not claim.input.text.strip():
-            return await narration.end("failed", closed=(), notice=cannot_read(claim.input.attachments))
+            return await narration.end(
+                "failed", closed=KEEPS_ALL, notice=cannot_read(claim.input.attachments)
+            )
         if not claim.events and (refusal := await self._db.read(lambda tx: self._over_limit(tx, claim))):
             log.info("turn.over_limit", requester=claim.requester)
-            return await narration.end("failed", closed=(), notice=refusal)
+            return await narration.end("failed", closed=KEEPS_ALL, notice=refusal)
         if not self._tasks.has(claim.agent):
             return await narration.end(
                 "failed",
-                closed=self._closed(narration, "the agent is gone"),
+                closed=self._closed(claim, narration, "the agent is gone"),
                 notice=GONE.format(agent=claim.agent),
             )
         log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
@@ -235,29 +242,35 @@ class TurnRunner:
         snapshot = await self._snapshots.snapshot(claim.agent)
         narration.begin(snapshot.fingerprint)
         state = ChatState(history=claim.history, records=records_of(leg.events))
-        gate = self._gate(claim)
         left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)
         try:
             async with (
                 asyncio.timeout(left_s),
-                aclosing(
-                    chat(given, snapshot, state, gate, hear=narration.ear, ask=narration.asker)
-                ) as events,
+                aclosing(self._events(claim, given, snapshot, state, narration)) as events,
             ):
                 async for event in events:
                     await narration.take(event)
         except TimeoutError:
             return await narration.end(
                 "failed",
-                closed=self._closed(narration, "stopped: the turn took too long"),
+                closed=self._closed(claim, narration, "stopped: the turn took too long"),
                 notice=TIMED_OUT.format(minutes=round(self._settings.timeout_s / 60)),
             )
         if narration.parked:
             return None
-        closed = self._closed(narration, "the turn ended")
+        closed = self._closed(claim, narration, "the turn ended")
         if narration.failed:
-            return await narration.end("failed", closed=closed)
+            return await narration.end("failed", closed=KEEPS_ALL if narration.did_not_fit else closed)
+        if claim.kind == turns.COMPACT:
+            return await narration.end("done", closed=closed)
         return await self._tasks.chat_ended(claim, narration, closed)
+
+    def _events(
+        self, claim: Claim, given: TurnInput, snapshot: Snapshot, state: ChatState, narration: Narration
+    ) -> AsyncGenerator[AgentEvent, None]:
+        if claim.kind == turns.COMPACT:
+            return compact(given, snapshot, state)
+        return chat(given, snapshot, state, self._gate(claim), hear=narration.ear, ask=narration.asker)
 
     async def _cut(self, claim: Claim, narration: Narration, why: Cut) -> Head | None:
         if why == "shutdown":
@@ -270,7 +283,7 @@ class TurnRunner:
         log.info("turn.stopped")
         return await narration.end(
             "cancelled",
-            closed=self._closed(narration, "the user stopped this"),
+            closed=self._closed(claim, narration, "the user stopped this"),
             also=lambda tx: self._tasks.stop(tx, claim, self._now_ms()),
         )
 
@@ -282,10 +295,15 @@ class TurnRunner:
     def _over_limit(self, tx: Tx, claim: Claim) -> str | None:
         return self._limits.why_no_turn(tx, claim.requester, claim.target)
 
-    def _closed(self, narration: Narration, closing: str) -> tuple[str, ...]:
+    def _closed(self, claim: Claim, narration: Narration, closing: str) -> Keeping:
         if narration.is_kept:
-            return ()
-        state = ChatState(records=tuple(narration.records[narration.leg_from :]))
+            return KEEPS_ALL
+        state = ChatState(history=claim.history, records=tuple(narration.records[narration.leg_from :]))
+        if claim.kind == turns.COMPACT:
+            return compacted_history(state)
+        if narration.failed:
+            # It may be tried again, from where its history was: what was shortened for it is not kept.
+            state = replace(state, records=without_compressions(state.records))
         return closed_history(narration.given, state, closing=closing)
 
     def _now_ms(self) -> int:

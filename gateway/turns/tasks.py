@@ -5,12 +5,13 @@ each step is one transaction that stores what became of the tasks, tells it, and
 turn. A crash between two steps finds the turn at the one or the other.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 import structlog
 
+from agent.context.folding import KEEPS_ALL, Keeping
 from agent.events import Noted
 from agent.keeping import noted_history
 from agent.tasks.machine import End, Event, Happening, Phase, Task, TaskState, advance, asking
@@ -86,9 +87,7 @@ class TaskSystem:
             raise LookupError(f"task {number} of session {claim.session_id}")
         return task_goal(task.upstream, task.goal)
 
-    async def chat_ended(
-        self, claim: Claim, narration: Narration, closed: Sequence[str]
-    ) -> Head | Again | None:
+    async def chat_ended(self, claim: Claim, narration: Narration, closed: Keeping) -> Head | Again | None:
         """The leg's chat is over: keep its history, collect what it asked for, ask about it or end the turn."""
         if len(self.agents) == 1:
             return await narration.end("done", closed=closed)
@@ -122,13 +121,13 @@ class TaskSystem:
         current = before.begin if before.phase == "begin" else before.end
         if event is None or what is None or current is None or current.seq != what[1]:
             # Nothing was asked, or about something else: ask (again) about what there is.
-            return await self._follow(claim, narration, before, asking(before), None, ())
+            return await self._follow(claim, narration, before, asking(before), None, KEEPS_ALL)
         if event == "accept" and isinstance(current, Task) and current.agent not in self.agents:
             await narration.take(Noted(message=GONE.format(agent=current.agent)))
             event = "reject"
         narration.say_task(self._told(before, event))
         return await self._follow(
-            claim, narration, before, advance(before, Happening(event=event)), event, ()
+            claim, narration, before, advance(before, Happening(event=event)), event, KEEPS_ALL
         )
 
     def stop(self, tx: Tx, claim: Claim, now_ms: int) -> None:
@@ -160,7 +159,7 @@ class TaskSystem:
         before: TaskState,
         after: TaskState,
         event: Event | None,
-        closed: Sequence[str],
+        closed: Keeping,
     ) -> Head | Again | None:
         """Store the step from one state to the next, with what follows from it, in one transaction."""
         notes = _notes(before, event)

@@ -1,7 +1,7 @@
 """The dictionary between what the agent says and what is stored of a turn (pure).
 
 Stored payloads are JSON objects with the fields of DESIGN's event list. Only `model_response`, `steered`,
-`tool_started`, `tool_result` and `checkpoint` are read back.
+`compressed`, `tool_started`, `tool_result` and `checkpoint` are read back.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agent.calls import ResultFile, ToolCall
-from agent.events import Checkpoint, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
+from agent.events import Checkpoint, Compressed, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
 from gateway.store.turns import StoredEvent
 from gateway.store.usage import Spent
 
@@ -35,6 +35,15 @@ def from_record(record: Record) -> tuple[str, dict[str, Any]]:
             }
         case Steered():
             return "steered", {"text": record.text}
+        case Compressed():
+            return "compressed", {
+                "start": record.start,
+                "stop": record.stop,
+                "message": record.message_json,
+                "tokens_before": record.tokens_before,
+                "tokens_after": record.tokens_after,
+                "usage": asdict(record.usage),
+            }
         case ToolStarted():
             return "tool_started", {"call_id": record.call_id, "effect": record.effect}
         case ToolReturned():
@@ -63,6 +72,16 @@ def to_record(event: StoredEvent) -> Record | None:
             )
         case "steered":
             return Steered(text=json.loads(event.payload)["text"])
+        case "compressed":
+            raw = json.loads(event.payload)
+            return Compressed(
+                start=raw["start"],
+                stop=raw["stop"],
+                message_json=raw["message"],
+                tokens_before=raw["tokens_before"],
+                tokens_after=raw["tokens_after"],
+                usage=Usage(**raw["usage"]),
+            )
         case "tool_started":
             raw = json.loads(event.payload)
             return ToolStarted(call_id=raw["call_id"], effect=raw["effect"])

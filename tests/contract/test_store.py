@@ -88,6 +88,10 @@ def claim(tx: Tx, lane_id: int = 1) -> Claim:
     return claimed
 
 
+def keep(tx: Tx, claimed: Claim, said: list[str]) -> None:
+    turns.add_history(tx, claimed, said)
+
+
 def end(tx: Tx, claimed: Claim) -> Head | None:
     return turns.end(tx, claimed.fence, state="done", error=None, ran_ms=0, now_ms=MS)
 
@@ -206,7 +210,7 @@ class TestSessions:
         await store.write(say)
         claimed = await store.write(claim)
         await store.write(lambda tx: reset(tx, lanes.get(tx, 1), reason="reset", now_ms=MS))
-        await store.write(lambda tx: turns.add_history(tx, claimed, ["old"]))
+        await store.write(lambda tx: keep(tx, claimed, ["old"]))
         await store.write(lambda tx: end(tx, claimed))
         await store.write(say)
 
@@ -444,13 +448,33 @@ class TestTurns:
         assert (found, head) == (first, Head(lane_id=1, requester="memory:1", resumed=False))
 
     @pytest.mark.req("SES-4")
+    @pytest.mark.req("CTX-1")
+    async def test_what_is_replaced_in_a_history_keeps_its_place_and_what_is_new_follows(
+        self, store: Store
+    ) -> None:
+        await store.write(lambda tx: say(tx, "a"))
+        claimed = await store.write(claim)
+        await store.write(lambda tx: keep(tx, claimed, ["1", "2", "3", "4", "5"]))
+        again = await store.write(claim)
+        await store.write(lambda tx: turns.replace_history(tx, again, start=1, stop=4, instead=["S"]))
+        await store.write(lambda tx: turns.add_history(tx, again, ["6", "7"], mixed=True))
+        third = await store.write(claim)
+        assert third.history == ("1", "S", "5", "6", "7")
+        mixed = await store.read(
+            lambda tx: tx.rows("SELECT message FROM agent_state WHERE mixed = 1 ORDER BY seq")
+        )
+        assert [row["message"] for row in mixed] == ["S", "6", "7"]
+        await store.write(lambda tx: turns.replace_history(tx, third, start=0, stop=5, instead=()))
+        await store.write(lambda tx: turns.add_history(tx, third, ["T"]))
+        assert (await store.write(claim)).history == ("T",)
+
     async def test_history_is_kept_per_session_and_agent_in_order(self, store: Store) -> None:
         for text in ("a", "b"):
             await store.write(say)
             claimed = await store.write(claim)
-            await store.write(lambda tx, c=claimed, t=text: turns.add_history(tx, c, [t + "1", t + "2"]))
+            await store.write(lambda tx, c=claimed, t=text: keep(tx, c, [t + "1", t + "2"]))
             other = replace(claimed, agent="other")
-            await store.write(lambda tx, c=other: turns.add_history(tx, c, ["elsewhere"]))
+            await store.write(lambda tx, c=other: keep(tx, c, ["elsewhere"]))
             await store.write(lambda tx, c=claimed: end(tx, c))
         await store.write(say)
 

@@ -21,6 +21,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from agent.context.summary import ORDERS
 from agent.errors import ProviderError
 from agent.events import TextDelta, ThinkingDelta
 from agent.provider import ToolSpec
@@ -84,9 +85,14 @@ Reply = ModelResponse | ProviderError | Gate | Words
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """`then` puts replies in a row, each taken by one send; `hold` stops sends that answer one question."""
+    """`then` puts replies in a row, each taken by one send; `hold` stops sends that answer one question.
+
+    Requests for a summary are kept apart: `summaries` answers them, and "what was said" when it is used up.
+    """
 
     asked: list[Asked] = field(default_factory=list)
+    summarised: list[Asked] = field(default_factory=list)
+    summaries: deque["Reply"] = field(default_factory=deque)
     _replies: deque[Reply] = field(default_factory=deque)
     _held: dict[str, Gate] = field(default_factory=dict)
 
@@ -106,6 +112,10 @@ class ScriptedModel:
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Mapping[str, object]
     ) -> AsyncGenerator[TextDelta | ThinkingDelta | ModelResponse, None]:
         asked = Asked(messages=tuple(messages), tools=tuple(spec.name for spec in tools))
+        if asked.system.startswith(ORDERS[:40]):
+            self.summarised.append(asked)
+            yield await self._summary()
+            return
         self.asked.append(asked)
         gate = self._held.get(asked.question)
         if gate is not None:
@@ -130,6 +140,16 @@ class ScriptedModel:
             if isinstance(part, TextPart) and part.content:
                 yield TextDelta(text=part.content)
         yield reply
+
+    async def _summary(self) -> ModelResponse:
+        reply = self.summaries.popleft() if self.summaries else says("what was said")
+        if isinstance(reply, Gate):
+            await reply.enter()
+            reply = says("what was said")
+        if isinstance(reply, ProviderError):
+            raise reply
+        assert isinstance(reply, ModelResponse)
+        return reply
 
 
 model = ScriptedModel()

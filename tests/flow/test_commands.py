@@ -184,6 +184,7 @@ async def test_help_lists_every_command_and_whoami_gives_the_ids_an_allow_list_n
         "start",
         "help",
         "new",
+        "compact",
         "stop",
         "status",
         "whoami",

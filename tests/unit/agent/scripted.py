@@ -24,6 +24,7 @@ from tenacity import stop_after_attempt, wait_none
 
 from agent.calls import ToolCall
 from agent.chat import chat
+from agent.context.folding import Keeping
 from agent.errors import ProviderError
 from agent.events import AgentEvent, Record, TextDelta, ThinkingDelta
 from agent.ports import Allowed, Answered, ChatState, Denied, Gate, Pending, TurnInput
@@ -180,6 +181,11 @@ async def run_chat(
     state = ChatState(history=tuple(history), records=tuple(records))
     stream = chat(given, snap, state, gate or Orders(), sleep=no_sleep, reference=lambda: "0badcafe")
     return [event async for event in stream]
+
+
+def stored(history: Sequence[str], kept: Keeping) -> tuple[str, ...]:
+    """The agent's stored messages after a turn, as the gateway's store makes them."""
+    return (*history[: kept.start], *kept.instead, *history[kept.stop :], *kept.appended)
 
 
 def records_in(events: Sequence[AgentEvent]) -> tuple[Record, ...]:

@@ -20,7 +20,7 @@ from agent.tools.registry import Catalogue
 from agent.tools.results import ResultFolder
 from tests.simulators.faults import Hold, Refuse
 from tests.simulators.model import Answer, ModelSimulator, ToolCall, context_too_long, rate_limited
-from tests.unit.agent.scripted import NO_PAUSES, Counter, records_in, run_chat, strictly_valid, tool
+from tests.unit.agent.scripted import NO_PAUSES, Counter, records_in, run_chat, stored, strictly_valid, tool
 
 pytestmark = pytest.mark.req("AGT-7", "AGT-8")
 
@@ -79,8 +79,8 @@ async def test_every_turn_ends_visibly_and_no_history_is_refused(model, tmp_path
             assert said or told
             assert "sk-secret" not in str(told)
             given = TurnInput(turn_id=turn_id, text=f"turn {turn_id}")
-            new = closed_history(given, ChatState(records=records_in(events)), closing="the turn failed")
-            history += new
+            state = ChatState(history=history, records=records_in(events))
+            history = stored(history, closed_history(given, state, closing="the turn failed"))
             assert all(e.content for e in events if isinstance(e, ToolReturned))
     strictly_valid(load(history), closed=True)
     assert model.rejected == 0, model.describe()

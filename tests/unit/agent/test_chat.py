@@ -538,7 +538,7 @@ async def test_earlier_turns_come_before_the_question():
 
     given = TurnInput(turn_id=1, text="first")
     records = records_in(await run_chat(snap, text="first", turn_id=1))
-    history = closed_history(given, ChatState(records=records), closing="over")
+    history = closed_history(given, ChatState(records=records), closing="over").appended
     second = ScriptedProvider([says("two")])
     await run_chat(snapshot(second), text="second", turn_id=2, history=history)
     kinds = [type(message).__name__ for message in second.seen[0]]

@@ -103,7 +103,9 @@ def test_text_parts_apart_from_each_other_are_told_apart():
 
 
 def test_the_history_of_an_unanswered_question_ends_with_the_reason():
-    history = closed_history(TurnInput(turn_id=1, text="hi"), ChatState(), closing="the user stopped this")
+    history = closed_history(
+        TurnInput(turn_id=1, text="hi"), ChatState(), closing="the user stopped this"
+    ).appended
     question, answer = load(history)
     assert [part.content for part in question.parts] == ["hi"]
     assert [part.content for part in answer.parts] == ["the user stopped this"]

@@ -128,7 +128,7 @@ def test_however_a_turn_ends_its_history_is_valid_turn_after_turn(rounds, data):
         kept = records[: data.draw(st.integers(min_value=0, max_value=len(records)))]
         given_ = TurnInput(turn_id=turn_id, text=data.draw(st.sampled_from(["", "do it", "\u200b"])))
         kept = tuple(_renumbered(record, turn_id) for record in kept)
-        history += closed_history(given_, ChatState(records=kept), closing="stopped by the user")
+        history += closed_history(given_, ChatState(records=kept), closing="stopped by the user").appended
         strictly_valid(load(history), closed=True)
 
 

@@ -97,7 +97,9 @@ async def test_however_a_steered_turn_is_cut_off_its_history_is_valid(data, roun
     records = records_in(await run(provider, heard))
     kept = records[: data.draw(st.integers(min_value=0, max_value=len(records)))]
 
-    messages = load(closed_history(TurnInput(turn_id=7, text="go"), ChatState(records=kept), closing="over"))
+    messages = load(
+        closed_history(TurnInput(turn_id=7, text="go"), ChatState(records=kept), closing="over").appended
+    )
 
     strictly_valid(messages, closed=True)
     words = [
