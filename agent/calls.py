@@ -26,7 +26,8 @@ class ToolCall:
 
     `id` is ours, unique in its turn (`round.position`); a provider's ids repeat. `name` is the model's word for
     the tool, `server` and `tool` are its real names (`server/tool` is what policies match). `args` is None when
-    the model's arguments are no JSON object; `raw_args` is what it wrote.
+    the model's arguments are no JSON object; `raw_args` is what it wrote. `schema` is the fingerprint of the tool's
+    parameters now that the call is decided on: an approval holds for them, too. It is not part of the record.
     """
 
     id: str
@@ -35,6 +36,7 @@ class ToolCall:
     tool: str
     args: Mapping[str, object] | None
     raw_args: str = ""
+    schema: str = ""
 
     @property
     def ref(self) -> str:

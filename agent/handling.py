@@ -7,6 +7,7 @@ running when the turn was interrupted runs again only if its effect allows it.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import structlog
 
@@ -92,14 +93,16 @@ async def _decided(
 ) -> AsyncGenerator[AgentEvent, None]:
     call = step.call
     # A call that was running had its approval; a harmless one runs again without a second question.
-    decision = Allowed() if step.started else await gate.check(call, default=tool.default_policy)
+    now = replace(call, schema=tool.schema)
+    decision = Allowed() if step.started else await gate.check(now, default=tool.default_policy)
     match decision:
         case Pending():
             # The card lists what a person can make sense of; a call that cannot run is decided already.
             queue = tuple(c for c in step.round.queue if is_showable(c))
             yield ToolShown(call=call, state="waiting")
             yield StatusChanged(status="waiting")
-            yield ApprovalNeeded(queue=queue, current=queue.index(call))
+            current = queue.index(call)
+            yield ApprovalNeeded(queue=(*queue[:current], now, *queue[current + 1 :]), current=current)
         case Denied(reason=reason):
             for event in _settle(step, "denied", f"Not run: {reason}"):
                 yield event

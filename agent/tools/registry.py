@@ -76,6 +76,12 @@ class Tool:
         return f"{self.server}/{self.tool}"
 
     @property
+    def schema(self) -> str:
+        """A fingerprint of the parameters: it changes when the same arguments may come to mean something else."""
+        text = json.dumps(self.parameters, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
     def spec(self) -> ToolSpec:
         """The tool as a provider is told of it."""
         return ToolSpec(

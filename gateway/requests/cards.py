@@ -42,11 +42,15 @@ class PromptCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a request's card shows: the round's queue, which call is asked about (0-based), who may answer."""
+    """What a request's card shows: the round's queue, which call is asked about (0-based), who may answer.
+
+    `note` is a line of ours about it.
+    """
 
     queue: tuple[PromptCall, ...]
     current: int
     asked: str
+    note: str = ""
 
     @property
     def call(self) -> PromptCall:
@@ -60,6 +64,7 @@ class Prompt:
                 "queue": [[c.call_id, c.server, c.tool, dict(c.args)] for c in self.queue],
                 "current": self.current,
                 "asked": self.asked,
+                "note": self.note,
             },
             ensure_ascii=False,
         )
@@ -72,6 +77,7 @@ class Prompt:
             queue=tuple(PromptCall(call_id=i, server=s, tool=t, args=a) for i, s, t, a in raw["queue"]),
             current=raw["current"],
             asked=raw["asked"],
+            note=raw.get("note", ""),
         )
 
 
@@ -204,6 +210,8 @@ def _card(
         else:
             short.append(f"{label}: {shown}")
     blocks: list[Block] = [paragraph(span(title, "bold")), _tool_line(prompt)]
+    if prompt.note:
+        blocks.append(paragraph(span(prompt.note, "italic")))
     if short:
         blocks.append(code_block("\n".join(short)))
     blocks += tall

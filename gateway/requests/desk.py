@@ -184,6 +184,7 @@ class Desk:
         prompt: Prompt,
         args_hash: str,
         card: str,
+        tool_hash: str = "",
     ) -> int:
         """Open an approval and show it on the round's card, which is the turn's part `card`; returns its id."""
         now_ms = self._now_ms()
@@ -195,6 +196,7 @@ class Desk:
             kind="approval",
             requester=requester,
             args_hash=args_hash,
+            tool_hash=tool_hash,
             prompt=prompt.to_json(),
             now_ms=now_ms,
             expires_at=now_ms + int(self._timeout_s * 1000),

@@ -11,7 +11,9 @@ RequestState = Literal["pending", "approved", "denied", "postponed", "answered",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request as stored. `prompt` is JSON: what its card shows; `args_hash` binds an approval to its call.
+    """A request as stored. `prompt` is JSON: what its card shows.
+
+    `args_hash` binds an approval to its call, `tool_hash` to what the tool was when it was shown.
 
     A confirmation belongs to no turn and no lane. `needed`: how many people must approve. `decided_by` is for
     people to read, `decider` an id (platform:user). `escalated_at`: its card was sent on to another chat.
@@ -36,6 +38,7 @@ class Request:
     decided_at: int | None
     reason: str | None
     answer: str | None = None
+    tool_hash: str = ""
 
 
 def open_request(
@@ -51,11 +54,13 @@ def open_request(
     now_ms: int,
     expires_at: int | None,
     needed: int = 1,
+    tool_hash: str = "",
 ) -> int:
     """Store a pending request; returns its id. Asked again, the newest counts; never while one waits."""
     row = tx.row(
-        "INSERT INTO requests (turn_id, lane_id, call_id, kind, state, requester, args_hash, prompt, created_at,"
-        " expires_at, needed, n) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :prompt, :now,"
+        "INSERT INTO requests (turn_id, lane_id, call_id, kind, state, requester, args_hash, tool_hash, prompt,"
+        " created_at, expires_at, needed, n) VALUES (:turn, :lane, :call, :kind, 'pending', :requester, :hash, :tool,"
+        " :prompt, :now,"
         " :expires, :needed, (SELECT COUNT(*) FROM requests WHERE turn_id = :turn AND call_id = :call"
         " AND kind = :kind AND state != 'pending')) RETURNING id",
         turn=turn_id,
@@ -64,6 +69,7 @@ def open_request(
         kind=kind,
         requester=requester,
         hash=args_hash,
+        tool=tool_hash,
         prompt=prompt,
         now=now_ms,
         expires=expires_at,
@@ -238,4 +244,5 @@ def _request(row: Row) -> Request:
         decided_at=row["decided_at"],
         reason=row["reason"],
         answer=row["answer"],
+        tool_hash=row["tool_hash"],
     )

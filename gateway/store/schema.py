@@ -30,7 +30,7 @@ CREATE INDEX sessions_lane ON sessions (lane_id, id);
 CREATE TABLE turns (
     id {serial}, lane_id {int} NOT NULL REFERENCES lanes (id), session_id {int} NOT NULL REFERENCES sessions (id),
     seq {int} NOT NULL, requester TEXT NOT NULL, agent TEXT NOT NULL, kind TEXT NOT NULL,
-    state TEXT NOT NULL, input TEXT NOT NULL, message_id TEXT, snapshot TEXT,
+    state TEXT NOT NULL, input TEXT NOT NULL, message_id TEXT,
     attempt {int} NOT NULL DEFAULT 0, progress {int} NOT NULL DEFAULT 0, epoch {int} NOT NULL DEFAULT 0,
     stop TEXT, created_at {int} NOT NULL, ready_at {int}, started_at {int}, finished_at {int},
     ran_ms {int} NOT NULL DEFAULT 0, error TEXT, failure TEXT, kept_from {int}, retried_as {int},
@@ -78,7 +78,8 @@ CREATE TABLE task_ends (
 CREATE TABLE requests (
     id {serial}, turn_id {int} REFERENCES turns (id), lane_id {int}, call_id TEXT NOT NULL,
     kind TEXT NOT NULL, n {int} NOT NULL DEFAULT 0, state TEXT NOT NULL, requester TEXT NOT NULL,
-    args_hash TEXT NOT NULL, prompt TEXT NOT NULL, created_at {int} NOT NULL, expires_at {int},
+    args_hash TEXT NOT NULL, tool_hash TEXT NOT NULL DEFAULT '', prompt TEXT NOT NULL,
+    created_at {int} NOT NULL, expires_at {int},
     needed {int} NOT NULL DEFAULT 1, escalated_at {int},
     decided_by TEXT, decider TEXT, decided_at {int}, reason TEXT, answer TEXT,
     UNIQUE (turn_id, call_id, kind, n)

@@ -47,7 +47,6 @@ class Claim:
     attempt: int
     stop: Stop | None
     ran_ms: int
-    snapshot: str | None
     events: tuple[StoredEvent, ...]
     history: tuple[str, ...] = field(default=())
 
@@ -179,7 +178,6 @@ def claim(tx: Tx, lane_id: int, owner: str, now_ms: int) -> Claim | Head | None:
         attempt=attempt,
         stop=head["stop"],
         ran_ms=head["ran_ms"],
-        snapshot=head["snapshot"],
         events=events,
         history=_history(tx, head["session_id"], head["agent"]),
     )
@@ -349,15 +347,6 @@ def drop_queued(tx: Tx, lane_id: int, now_ms: int) -> int:
     )
     lanes.rest_if_empty(tx, lane_id)
     return dropped
-
-
-def pin_snapshot(tx: Tx, fence: Fence, fingerprint: str) -> None:
-    """Remember which snapshot of agent and tools the turn started with."""
-    tx.run(
-        "UPDATE turns SET snapshot = :fingerprint WHERE id = :id AND snapshot IS NULL",
-        fingerprint=fingerprint,
-        id=fence.turn_id,
-    )
 
 
 def hand_to(tx: Tx, claim: Claim, agent: str) -> Claim:

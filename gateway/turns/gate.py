@@ -122,4 +122,6 @@ def _decision(call: ToolCall, request: Request | None) -> Allowed | Denied | Pen
         return Denied(reason=request.reason or f"{request.decided_by} denied this call.")
     if request.args_hash != call.args_hash:
         return Denied(reason=CHANGED)
+    if request.tool_hash != call.schema:
+        return Pending()  # the tool is not the one that was shown: asked about once more
     return Allowed()

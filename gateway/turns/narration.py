@@ -5,8 +5,10 @@ the one that parks the turn; the turn's end in the one that frees its lane.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -61,6 +63,8 @@ log = structlog.get_logger()
 
 Mask = Callable[[Any], Any]
 
+CHANGED_SINCE = "The tool has changed since this was approved, so I ask again."
+
 UNHEARD = (
     "You changed your message while I worked on it; I went by how it read before."
     " Send it again if the change matters."
@@ -110,6 +114,7 @@ class Narration:
         self._files = Handing(results, delivery.capabilities(claim.target))
         self._presence = delivery.presence(claim.target, claim.message_id)
         self.records: list[Record] = list(records_of(claim.events))
+        self._leg = leg
         self.leg_from = len(self.records) - len(records_of(leg.events))
         self.given = TurnInput(turn_id=claim.turn_id, text=claim.input.text)
         self.ear = Ear(claim=claim, journal=self._journal, database=database, delivery=delivery, clock=clock)
@@ -143,17 +148,21 @@ class Narration:
             self._presence.mark("seen")
 
     def begin(self, fingerprint: str) -> None:
-        """The turn's first words, once: its ids and the agent's name."""
-        if not any(event.kind == "meta" for event in self._claim.events):
-            self._journal.soon(
-                "meta",
-                {
-                    "session_id": self._claim.session_id,
-                    "turn_id": self._claim.turn_id,
-                    "agent": self._claim.agent,
-                    "snapshot": fingerprint,
-                },
-            )
+        """A leg's first words, once: its ids, the agent's name, the snapshot it begins with."""
+        meta = [json.loads(event.payload) for event in self._leg.events if event.kind == "meta"]
+        if meta:
+            if meta[0]["snapshot"] != fingerprint:
+                log.info("turn.snapshot_changed", began_with=meta[0]["snapshot"], goes_on_with=fingerprint)
+            return
+        self._journal.soon(
+            "meta",
+            {
+                "session_id": self._claim.session_id,
+                "turn_id": self._claim.turn_id,
+                "agent": self._claim.agent,
+                "snapshot": fingerprint,
+            },
+        )
 
     async def take(self, event: AgentEvent) -> None:  # noqa: C901 - a closed union, one case each
         """Store one event, at once where the next step must find it stored."""
@@ -470,6 +479,9 @@ class Narration:
         self.parked = True
 
     def _open_request(self, tx: Tx, call: ToolCall, prompt: Prompt) -> None:
+        earlier = request_rows.of_call(tx, self._claim.turn_id, call.id)
+        if earlier is not None and earlier.state == "approved":
+            prompt = replace(prompt, note=CHANGED_SINCE)
         self._desk.ask(
             tx,
             turn_id=self._claim.turn_id,
@@ -478,6 +490,7 @@ class Narration:
             requester=self._claim.requester,
             prompt=prompt,
             args_hash=call.args_hash,
+            tool_hash=call.schema,
             card=f"card:{call.id.split('.')[0]}",
         )
         turns.park(tx, self._claim.fence, ran_ms=self._ran_ms(), now_ms=self.now_ms())

@@ -99,10 +99,15 @@ class Platform(MemoryAdapter):
 
 
 class Lab:
-    """Tools inside the process, on a server `lab`: `count` and `look` note each run; each may be held."""
+    """Tools inside the process, on a server `lab`: `count` and `look` note each run; each may be held.
+
+    `parameters` is their schema and `names` says which of them there are, at the next start of a house.
+    """
 
     def __init__(self, read_only: tuple[str, ...] = ()) -> None:
         self.runs: list[tuple[str, Mapping[str, object]]] = []
+        self.parameters: dict[str, object] = {"type": "object"}
+        self.names = ("count", "look")
         self.files: dict[str, tuple[ResultFile, ...]] = {}  # what runs of a tool bring
         self._held: dict[str, Gate] = {}
         self._read_only = read_only
@@ -116,7 +121,7 @@ class Lab:
         self._held.pop(tool).open()
 
     def tools(self) -> tuple[Tool, ...]:
-        return tuple(self._tool(name) for name in ("count", "look"))
+        return tuple(self._tool(name) for name in self.names)
 
     def _tool(self, name: str) -> Tool:
         async def run(args: Mapping[str, object], _context: ToolCallContext) -> ToolResult:
@@ -130,7 +135,7 @@ class Lab:
             server="lab",
             tool=name,
             description="",
-            parameters={"type": "object"},
+            parameters=self.parameters,
             run=run,
             effect="read" if matches(self._read_only, "lab", name) else "external",
         )

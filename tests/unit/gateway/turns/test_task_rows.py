@@ -129,5 +129,5 @@ class RowsMachine(RuleBasedStateMachine):
 
 TestRows = pytest.mark.req("TSK-2", "TSK-3", "EVT-3")(RowsMachine.TestCase)
 TestRows.settings = settings(
-    max_examples=8, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=5, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
