@@ -13,18 +13,15 @@
 The same is offered over HTTP (`remote.py`). State is the simulator's own: it survives whatever the bot does.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-from ..changes import Changes
 from ..control import control_routes
-from ..faults import Drop, Fault, FaultScript, Plan, Refuse
-from ..recorder import Call, Recorder
 from ..server import LoopbackServer, make_app
+from ..simulated import SimulatedPlatform, in_short
 from .endpoint import BASE, Endpoint
 from .gateway import Gateway
 from .limits import Limits
@@ -34,18 +31,17 @@ from .world import World
 
 T = TypeVar("T")
 Where = Channel | User | int
-WAIT_S = 10.0
 
 
-class DiscordSimulator:
+class DiscordSimulator(SimulatedPlatform):
     """A Discord of one's own on a loopback port. One bot exists from the start; `add_bot` makes more."""
+
+    sends = "createMessage"
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         from .remote import remote_actions
 
-        self.changes = Changes()
-        self.recorder = Recorder()
-        self.faults = FaultScript()
+        super().__init__()
         self.world = World(self.recorder, self.changes)
         self.people = People(self.world)
         self.gateway = Gateway(self.world)
@@ -70,11 +66,6 @@ class DiscordSimulator:
     # Where it is, and whose it is.
 
     @property
-    def url(self) -> str:
-        """The server's address."""
-        return self._server.url
-
-    @property
     def api_base(self) -> str:
         """What `Route.BASE` must be."""
         return self.url + BASE
@@ -83,16 +74,6 @@ class DiscordSimulator:
     def gateway_url(self) -> str:
         """What `DEFAULT_GATEWAY` must be."""
         return self.gateway.url
-
-    @property
-    def token(self) -> str:
-        """The first bot's token."""
-        return self.account.token
-
-    @property
-    def bot_id(self) -> int:
-        """The first bot's user id."""
-        return self.account.user.id
 
     def add_bot(self, name: str) -> Account:
         """Make another bot; it shares guilds with the first and has direct channels of its own."""
@@ -154,46 +135,7 @@ class DiscordSimulator:
         channel = self.channel(where)
         return self.people.command(self.account, channel, name, self._speaker(channel, user), options)
 
-    # What goes wrong.
-
-    def fail(
-        self, fault: Fault, method: str | None = "createMessage", chat: Where | None = None, times: int = 1
-    ) -> Plan:
-        """Let the next `times` requests of this method (None: any) to this chat (None: any) meet a fault."""
-        channel_id = None if chat is None else self.channel(chat).id
-        return self.faults.add(fault, method=method, chat=channel_id, times=times)
-
-    def flood(
-        self,
-        chat: Where | None = None,
-        retry_after_s: float = 1,
-        times: int = 1,
-        method: str | None = "createMessage",
-    ) -> Plan:
-        """Answer the next requests with 429."""
-        return self.fail(Refuse(status=429, retry_after_s=retry_after_s), method, chat, times)
-
-    def lose_answer(
-        self, chat: Where | None = None, times: int = 1, method: str | None = "createMessage"
-    ) -> Plan:
-        """Apply the next requests and cut the connection instead of answering."""
-        return self.fail(Drop(applied=True), method, chat, times)
-
     # What happened.
-
-    @property
-    def refusals(self) -> Counter[str]:
-        """How often each rule of the platform was broken and refused; scripted refusals do not count."""
-        return self.recorder.refusals
-
-    @property
-    def violations(self) -> Counter[str]:
-        """How often the platform would have repaired something without telling."""
-        return self.recorder.violations
-
-    def calls(self, method: str) -> list[Call]:
-        """The requests for a method (named in `methods.ROUTES`), oldest first."""
-        return self.recorder.of(method)
 
     def channel(self, where: Where, account: Account | None = None) -> Channel:
         """The channel meant: a user means the direct channel with the first bot, or with `account`."""
@@ -215,27 +157,23 @@ class DiscordSimulator:
         """The messages of bots now shown in a channel."""
         return [message for message in self.messages(where) if message.author.is_bot]
 
-    async def wait_for(self, predicate: Callable[[], T], timeout_s: float = WAIT_S) -> T:
-        """Wait until the predicate is truthy and return its value; looked at after everything that happens."""
-        return await self.changes.until(predicate, timeout_s, self.describe)
+    def place_id(self, where: Where) -> int:
+        """A channel's id; a person means the direct one."""
+        return self.channel(where).id
 
-    async def wait_for_replies(self, where: Where, count: int, timeout_s: float = WAIT_S) -> list[Message]:
-        """Wait until bots have at least this many messages in a channel, and return them."""
-        return await self.wait_for(
-            lambda: replies if len(replies := self.replies(where)) >= count else [], timeout_s
-        )
+    def details(self) -> list[str]:
+        """How many sessions there are."""
+        return [f"sessions: {len(self.world.sessions)}"]
 
-    def describe(self) -> str:
-        """The state in short, for the text of a failed wait."""
-        lines = [f"calls: {self.recorder.counts()}", f"sessions: {len(self.world.sessions)}"]
-        if self.refusals:
-            lines.append(f"refusals: {dict(self.refusals)}")
-        for channel in self.world.channels.values():
-            shown = [
-                f"{one.author.username}: {one.text[:60]!r}" for one in list(channel.messages.values())[-5:]
-            ]
-            lines += [f"channel {channel.id}: {shown}"] if shown else []
-        return "\n".join(lines)
+    def newest(self) -> list[tuple[str, list[str]]]:
+        """The last messages of each channel."""
+        return [
+            (
+                f"channel {channel.id}",
+                [in_short(one.author.username, one.text) for one in list(channel.messages.values())[-5:]],
+            )
+            for channel in self.world.channels.values()
+        ]
 
     def _speaker(self, channel: Channel, user: User | int | None) -> User:
         if user is not None:

@@ -16,7 +16,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..faults import parse_fault
+from ..remote import RemoteActions
 from .records import Message, Press
 
 if TYPE_CHECKING:
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 
 def remote_actions(sim: "SlackSimulator") -> dict[str, Callable[..., Any]]:
     """The actions by name."""
-    return {
-        name.removeprefix("do_"): getattr(_Remote(sim), name)
-        for name in dir(_Remote)
-        if name.startswith("do_")
-    }
+    return _Remote(sim).by_name()
 
 
-class _Remote:
-    def __init__(self, sim: "SlackSimulator") -> None:
-        self._sim = sim
+class _Remote(RemoteActions):
+    def view(self, message: Message) -> dict[str, Any]:
+        return message_view(message)
+
+    def text_of(self, message: Message) -> str:
+        return message.shown
 
     def do_bot(self) -> dict[str, Any]:
         account = self._sim.account
@@ -104,25 +103,10 @@ class _Remote:
     def do_statuses(self, channel: str) -> list[list[str]]:
         return [list(one) for one in self._sim.channel(channel).statuses]
 
-    def do_calls(self, method: str, after: int = -1) -> list[dict[str, Any]]:
-        return [
-            {
-                "number": call.number,
-                "params": dict(call.params),
-                "received_at_s": call.received_at_s,
-                "status": call.status,
-                "error": call.error,
-            }
-            for call in self._sim.calls(method)
-            if call.number > after
-        ]
-
     def do_counters(self) -> dict[str, Any]:
-        recorder, deliveries = self._sim.recorder, self._sim.deliveries
+        deliveries = self._sim.deliveries
         return {
-            "calls": recorder.counts(),
-            "refusals": dict(recorder.refusals),
-            "violations": dict(recorder.violations),
+            **super().do_counters(),
             "pings": dict(self._sim.pings),
             "acknowledged": deliveries.acknowledged,
             "repeated": deliveries.repeated,
@@ -130,22 +114,6 @@ class _Remote:
             "unacknowledged": len(deliveries.open),
             "sockets": len(self._sim.sockets.of(self._sim.account)),
         }
-
-    def do_fault(
-        self,
-        kind: str,
-        method: str | None = None,
-        channel: str | None = None,
-        times: int = 1,
-        **values: Any,
-    ) -> None:
-        self._sim.fail(parse_fault(kind, values), method, channel, times)
-
-    def do_release(self, name: str = "hold") -> None:
-        self._sim.faults.release(name)
-
-    def do_clear_faults(self) -> None:
-        self._sim.faults.clear()
 
     def do_bar(self, channel: str, error: str = "is_archived") -> None:
         self._sim.people.bar(self._sim.channel(channel), error)
@@ -181,20 +149,13 @@ class _Remote:
         """Wait for replies in a channel (that many, one with `text`), calls of a method, or open sockets."""
         sim = self._sim
         if method:
-            await sim.wait_for(lambda: len(sim.calls(method)) >= calls, timeout_s)
-            return len(sim.calls(method))
+            return await self._calls_made(method, calls, timeout_s)
         if sockets is not None:
             await sim.wait_for(lambda: len(sim.sockets.of(sim.account)) == sockets, timeout_s)
             return sockets
         if channel is None:
             raise ValueError("wait for what? give channel, method or sockets")
-
-        def shown() -> list[Message]:
-            found = sim.replies(channel)
-            enough = len(found) >= max(replies, 1) and any(text in one.shown for one in found)
-            return found if enough else []
-
-        return [message_view(one) for one in await sim.wait_for(shown, timeout_s)]
+        return await self._shown(channel, replies, text, timeout_s)
 
     def _message(self, channel: str, ts: str) -> Message:
         return self._sim.channel(channel).messages[ts]

@@ -14,15 +14,13 @@ The same is offered over HTTP (`remote.py`). State is the simulator's own: it su
 """
 
 from collections import Counter
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ..changes import Changes
 from ..control import control_routes
-from ..faults import Drop, Fault, FaultScript, Plan, Refuse
-from ..recorder import Call, Recorder
+from ..faults import Plan, Refuse
 from ..server import LoopbackServer, make_app
+from ..simulated import SENDS, SimulatedPlatform, in_short
 from .deliveries import Deliveries
 from .endpoint import Endpoint
 from .people import People, find_button
@@ -33,18 +31,17 @@ from .world import TEAM, Account, World
 
 T = TypeVar("T")
 Where = Channel | User | str
-WAIT_S = 10.0
 
 
-class SlackSimulator:
+class SlackSimulator(SimulatedPlatform):
     """A Slack of one's own on a loopback port. One app is installed from the start; `add_bot` makes more."""
+
+    sends = "chat.postMessage"
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         from .remote import remote_actions
 
-        self.changes = Changes()
-        self.recorder = Recorder()
-        self.faults = FaultScript()
+        super().__init__()
         self.world = World(self.recorder, self.changes)
         self.people = People(self.world)
         self.sockets = Sockets(self.world)
@@ -75,29 +72,14 @@ class SlackSimulator:
     # Where it is, and whose it is.
 
     @property
-    def url(self) -> str:
-        """The server's address."""
-        return self._server.url
-
-    @property
     def api_url(self) -> str:
         """The Web API's address, as a client's `base_url`."""
         return self._server.url + "/api/"
 
     @property
-    def token(self) -> str:
-        """The first app's bot token."""
-        return self.account.token
-
-    @property
     def app_token(self) -> str:
         """The first app's app-level token."""
         return self.account.app_token
-
-    @property
-    def bot_id(self) -> str:
-        """The first bot's user id."""
-        return self.account.user.id
 
     @property
     def deliveries(self) -> Deliveries:
@@ -179,38 +161,9 @@ class SlackSimulator:
 
     # What goes wrong.
 
-    def fail(
-        self,
-        fault: Fault,
-        method: str | None = "chat.postMessage",
-        where: Where | None = None,
-        times: int = 1,
-    ) -> Plan:
-        """Let the next `times` requests of this method (None: any) to this place (None: any) meet a fault."""
-        channel = None if where is None else self.channel(where).id
-        return self.faults.add(fault, method=method, chat=channel, times=times)
-
-    def refuse(
-        self, error: str, method: str | None = "chat.postMessage", times: int = 1, **details: Any
-    ) -> Plan:
+    def refuse(self, error: str, method: str | None = SENDS, times: int = 1, **details: Any) -> Plan:
         """Answer the next requests with an error of the Web API."""
         return self.fail(Refuse(status=200, text=error, parameters=details), method, None, times)
-
-    def flood(
-        self,
-        where: Where | None = None,
-        retry_after_s: float = 1,
-        times: int = 1,
-        method: str | None = "chat.postMessage",
-    ) -> Plan:
-        """Answer the next requests with 429."""
-        return self.fail(Refuse(status=429, retry_after_s=retry_after_s), method, where, times)
-
-    def lose_answer(
-        self, where: Where | None = None, times: int = 1, method: str | None = "chat.postMessage"
-    ) -> Plan:
-        """Apply the next requests and cut the connection instead of answering."""
-        return self.fail(Drop(applied=True), method, where, times)
 
     def disconnect(self, reason: Reason = "warning") -> None:
         """Announce to the first app that its sockets will be closed; `close_leaving` closes them."""
@@ -224,33 +177,12 @@ class SlackSimulator:
         """Cut the first app's sockets, as a lost network does."""
         self.sockets.abort(self.account)
 
-    async def interrupt(self, seconds_down: Callable[[], Any] | None = None) -> None:
-        """Stop listening and listen again on the same port: every connection is lost, no state is."""
-        await self._server.stop()
-        if seconds_down is not None:
-            await seconds_down()
-        await self._server.start()
-
     # What happened.
-
-    @property
-    def refusals(self) -> Counter[str]:
-        """How often each rule of the platform was broken and refused; scripted refusals do not count."""
-        return self.recorder.refusals
-
-    @property
-    def violations(self) -> Counter[str]:
-        """How often the platform would have repaired or ignored something without telling."""
-        return self.recorder.violations
 
     @property
     def pings(self) -> Counter[str]:
         """Whom bots' messages would have notified: ids, and the words channel, here, everyone."""
         return self.world.pings
-
-    def calls(self, method: str) -> list[Call]:
-        """The requests for a method, oldest first."""
-        return self.recorder.of(method)
 
     def channel(self, where: Where, account: Account | None = None) -> Channel:
         """The conversation meant: a person means the direct chat with the first bot, or with `account`."""
@@ -281,19 +213,6 @@ class SlackSimulator:
         shown = self.channel(where).ephemerals
         return [one for one in shown if user is None or one.user == user.id]
 
-    async def wait_for(self, predicate: Callable[[], T], timeout_s: float = WAIT_S) -> T:
-        """Wait until the predicate is truthy and return its value.
-
-        Looked at after each request and each doing.
-        """
-        return await self.changes.until(predicate, timeout_s, self.describe)
-
-    async def wait_for_replies(self, where: Where, count: int, timeout_s: float = WAIT_S) -> list[Message]:
-        """Wait until bots have at least this many messages in a conversation, and return them."""
-        return await self.wait_for(
-            lambda: replies if len(replies := self.replies(where)) >= count else [], timeout_s
-        )
-
     async def wait_for_sockets(self, count: int = 1) -> None:
         """Wait until the first app has this many sockets open."""
         await self.wait_for(lambda: len(self.sockets.of(self.account)) == count)
@@ -302,16 +221,24 @@ class SlackSimulator:
         """Wait until nothing on its way to the first app is unacknowledged."""
         await self.wait_for(lambda: not self.deliveries.open)
 
-    def describe(self) -> str:
-        """The state in short, for the text of a failed wait."""
-        lines = [f"calls: {self.recorder.counts()}", f"sockets: {len(self.sockets.open)}"]
-        lines.append(f"unacknowledged: {[one.kind for one in self.deliveries.open.values()]}")
-        if self.refusals:
-            lines.append(f"refusals: {dict(self.refusals)}")
-        for channel in self.world.channels.values():
-            shown = [f"{one.user.name}: {one.shown[:60]!r}" for one in list(channel.messages.values())[-5:]]
-            lines += [f"channel {channel.id}: {shown}"] if shown else []
-        return "\n".join(lines)
+    def place_id(self, where: Where) -> str:
+        """A conversation's id; a person means the direct chat."""
+        return self.channel(where).id
+
+    def details(self) -> list[str]:
+        """The sockets, and what is on its way."""
+        waiting = [one.kind for one in self.deliveries.open.values()]
+        return [f"sockets: {len(self.sockets.open)}", f"unacknowledged: {waiting}"]
+
+    def newest(self) -> list[tuple[str, list[str]]]:
+        """The last messages of each conversation."""
+        return [
+            (
+                f"channel {channel.id}",
+                [in_short(one.user.name, one.shown) for one in list(channel.messages.values())[-5:]],
+            )
+            for channel in self.world.channels.values()
+        ]
 
     def _member(self, channel: Channel, user: User | str | None) -> User:
         if isinstance(user, User):

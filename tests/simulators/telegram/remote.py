@@ -15,7 +15,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..faults import parse_fault
+from ..remote import RemoteActions
 from .appearance import styled_runs
 from .records import Chat, Message, Press, User
 
@@ -25,16 +25,12 @@ if TYPE_CHECKING:
 
 def remote_actions(sim: "TelegramSimulator") -> dict[str, Callable[..., Any]]:
     """The actions by name."""
-    return {
-        name.removeprefix("do_"): getattr(_Remote(sim), name)
-        for name in dir(_Remote)
-        if name.startswith("do_")
-    }
+    return _Remote(sim).by_name()
 
 
-class _Remote:
-    def __init__(self, sim: "TelegramSimulator") -> None:
-        self._sim = sim
+class _Remote(RemoteActions):
+    def view(self, message: Message) -> dict[str, Any]:
+        return message_view(message)
 
     def _member(self, user_id: int) -> User:
         return self._sim.world.users.get(user_id) or self._sim.add_user(user_id)
@@ -109,43 +105,6 @@ class _Remote:
     def do_drafts(self, chat: int) -> list[str]:
         return [draft.text for draft in self._sim.chat(chat).drafts]
 
-    def do_calls(self, method: str, after: int = -1) -> list[dict[str, Any]]:
-        return [
-            {
-                "number": call.number,
-                "params": dict(call.params),
-                "received_at_s": call.received_at_s,
-                "status": call.status,
-                "error": call.error,
-            }
-            for call in self._sim.calls(method)
-            if call.number > after
-        ]
-
-    def do_counters(self) -> dict[str, Any]:
-        recorder = self._sim.recorder
-        return {
-            "calls": recorder.counts(),
-            "refusals": dict(recorder.refusals),
-            "violations": dict(recorder.violations),
-        }
-
-    def do_fault(
-        self,
-        kind: str,
-        method: str | None = None,
-        chat: int | None = None,
-        times: int = 1,
-        **values: Any,
-    ) -> None:
-        self._sim.fail(parse_fault(kind, values), method, chat, times)
-
-    def do_release(self, name: str = "hold") -> None:
-        self._sim.faults.release(name)
-
-    def do_clear_faults(self) -> None:
-        self._sim.faults.clear()
-
     def do_bar(self, chat: int, reason: str = "bot was blocked by the user") -> None:
         self._sim.people.bar(self._sim.chat(chat), reason)
 
@@ -171,17 +130,10 @@ class _Remote:
             await sim.wait_for(lambda: sim.world.presses[press].answered_at_s, timeout_s)
             return press_view(sim.world.presses[press])
         if method:
-            await sim.wait_for(lambda: len(sim.calls(method)) >= calls, timeout_s)
-            return len(sim.calls(method))
+            return await self._calls_made(method, calls, timeout_s)
         if chat is None:
             raise ValueError("wait for what? give chat, method or press")
-
-        def shown() -> list[Message]:
-            found = sim.replies(chat)
-            enough = len(found) >= max(replies, 1) and any(text in one.text for one in found)
-            return found if enough else []
-
-        return [message_view(one) for one in await sim.wait_for(shown, timeout_s)]
+        return await self._shown(chat, replies, text, timeout_s)
 
 
 def message_view(message: Message) -> dict[str, Any]:

@@ -12,16 +12,13 @@
 The same is offered over HTTP (`remote.py`). State is the simulator's own: it survives whatever the bot does.
 """
 
-from collections import Counter
-from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ..changes import Changes
 from ..control import control_routes
-from ..faults import Drop, Fault, FaultScript, Plan, Refuse
-from ..recorder import Call, Recorder
+from ..faults import Plan, Refuse
 from ..server import LoopbackServer, make_app
+from ..simulated import WAIT_S, SimulatedPlatform, in_short
 from .endpoint import Endpoint
 from .flood import FloodLimit, Rate
 from .people import People, find_button
@@ -32,18 +29,20 @@ from .world import Account, World
 T = TypeVar("T")
 Where = Chat | User | int
 DEFAULT_BOT_ID = 7_000_000_001
-WAIT_S = 10.0
 
 
-class TelegramSimulator:
-    """A Telegram of one's own on a loopback port. One bot exists from the start; `add_bot` makes more."""
+class TelegramSimulator(SimulatedPlatform):
+    """A Telegram of one's own on a loopback port. One bot exists from the start; `add_bot` makes more.
+
+    A bot's `base_url` is `url` + "/bot".
+    """
+
+    sends = "sendMessage"
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         from .remote import remote_actions
 
-        self.changes = Changes()
-        self.recorder = Recorder()
-        self.faults = FaultScript()
+        super().__init__()
         self.world = World(self.recorder, self.changes)
         self.people = People(self.world)
         self.account = self.world.add_account("Parley", "parley_sim_bot", DEFAULT_BOT_ID)
@@ -66,38 +65,12 @@ class TelegramSimulator:
 
     # Where it is, and whose it is.
 
-    @property
-    def url(self) -> str:
-        """The server's address; a bot's `base_url` is this + "/bot"."""
-        return self._server.url
-
-    @property
-    def token(self) -> str:
-        """The first bot's token."""
-        return self.account.token
-
-    @property
-    def bot_id(self) -> int:
-        """The first bot's user id."""
-        return self.account.user.id
-
     def add_bot(self, name: str, username: str) -> Account:
         """Make another bot; it shares groups with the first and has private chats of its own."""
         account = self.world.add_account(name, username, DEFAULT_BOT_ID + len(self.world.accounts))
         for user in self.world.users.values():
             self.world.private_chat(account, user)
         return account
-
-    async def interrupt(self, meanwhile: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Stop listening and listen again on the same port: every connection is lost, no state is.
-
-        Args:
-            meanwhile: Awaited while the server is down.
-        """
-        await self._server.stop()
-        if meanwhile is not None:
-            await meanwhile()
-        await self._server.start()
 
     # What people do.
 
@@ -152,23 +125,6 @@ class TelegramSimulator:
 
     # What goes wrong.
 
-    def fail(
-        self, fault: Fault, method: str | None = "sendMessage", chat: Where | None = None, times: int = 1
-    ) -> Plan:
-        """Let the next `times` requests of this method (None: any) to this chat (None: any) meet a fault."""
-        chat_id = None if chat is None else self._chat_id(chat)
-        return self.faults.add(fault, method=method, chat=chat_id, times=times)
-
-    def flood(
-        self,
-        chat: Where | None = None,
-        retry_after_s: float = 1,
-        times: int = 1,
-        method: str | None = "sendMessage",
-    ) -> Plan:
-        """Answer the next requests with 429."""
-        return self.fail(Refuse(status=429, retry_after_s=retry_after_s), method, chat, times)
-
     def limit_speed(self, private: Rate | None = None, group: Rate | None = None) -> None:
         """Answer what comes too fast in one chat with 429, from now on, at the platform's usual rates or these."""
         limit = FloodLimit(clock=self.recorder.clock)
@@ -180,33 +136,13 @@ class TelegramSimulator:
         text = "terminated by other getUpdates request; make sure that only one bot instance is running"
         return self.fail(Refuse(status=409, text=text), "getUpdates", times=times)
 
-    def lose_answer(
-        self, chat: Where | None = None, times: int = 1, method: str | None = "sendMessage"
-    ) -> Plan:
-        """Apply the next requests and cut the connection instead of answering."""
-        return self.fail(Drop(applied=True), method, chat, times)
-
     # What happened.
-
-    @property
-    def refusals(self) -> Counter[str]:
-        """How often each rule of the platform was broken and refused; scripted refusals do not count."""
-        return self.recorder.refusals
-
-    @property
-    def violations(self) -> Counter[str]:
-        """How often the platform would have repaired something without telling."""
-        return self.recorder.violations
-
-    def calls(self, method: str) -> list[Call]:
-        """The requests for a method, oldest first, spelled as the client spelled it."""
-        return self.recorder.of(method)
 
     def chat(self, where: Where, account: Account | None = None) -> Chat:
         """The chat meant: a user means the private chat with the first bot, or with `account`."""
         if isinstance(where, Chat):
             return where
-        number = self._chat_id(where)
+        number = self.place_id(where)
         token = (account or self.account).token
         found = self.world.chats.get((token, number)) or self.world.chats.get((None, number))
         if found is None:
@@ -225,13 +161,6 @@ class TelegramSimulator:
         """The messages of bots now shown in a chat."""
         return [message for message in self.messages(where) if message.sender.is_bot]
 
-    async def wait_for(self, predicate: Callable[[], T], timeout_s: float = WAIT_S) -> T:
-        """Wait until the predicate is truthy and return its value.
-
-        Looked at after each request and each doing.
-        """
-        return await self.changes.until(predicate, timeout_s, self.describe)
-
     async def wait_for_replies(self, where: Where, count: int, timeout_s: float = WAIT_S) -> list[Message]:
         """Wait until bots have at least this many messages in a chat, and return them."""
         chat = self.chat(where)
@@ -243,17 +172,16 @@ class TelegramSimulator:
 
         return await self.wait_for(enough, timeout_s)
 
-    def describe(self) -> str:
-        """The state in short, for the text of a failed wait."""
-        lines = [f"calls: {self.recorder.counts()}"]
-        if self.refusals:
-            lines.append(f"refusals: {dict(self.refusals)}")
-        for chat in self.world.chats.values():
-            shown = [
-                f"{one.sender.first_name}: {one.text[:60]!r}" for one in list(chat.messages.values())[-5:]
-            ]
-            lines += [f"chat {chat.id}: {shown}"] if shown else []
-        return "\n".join(lines)
-
-    def _chat_id(self, where: Where) -> int:
+    def place_id(self, where: Where) -> int:
+        """A chat's id; a person's is their private chat's."""
         return where if isinstance(where, int) else where.id
+
+    def newest(self) -> list[tuple[str, list[str]]]:
+        """The last messages of each chat."""
+        return [
+            (
+                f"chat {chat.id}",
+                [in_short(one.sender.first_name, one.text) for one in list(chat.messages.values())[-5:]],
+            )
+            for chat in self.world.chats.values()
+        ]
