@@ -19,6 +19,9 @@ COMMANDS = (
     SlashCommand(name="start", description="Say hello"),
     SlashCommand(name="help", description="List the commands"),
     SlashCommand(name="new", description="Begin a new conversation"),
+    SlashCommand(
+        name="compact", description="Make a summary of what was said long ago; the transcript stays"
+    ),
     SlashCommand(name="stop", description="Stop what runs now", argument="all: drop what waits, too"),
     SlashCommand(name="status", description="What runs, what waits, which tools are there"),
     SlashCommand(name="whoami", description="Your ids, as an allow-list needs them"),
