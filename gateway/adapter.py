@@ -23,8 +23,10 @@ class Capabilities:
     settled: a `key` repeats safely inside `idempotency_window_s`, `lookup` finds what was sent, `none` cannot.
     `edit_gap_of(target)`: the gap between edits where it depends on the chat (pure).
     `input_limit`: the longest text that people's clients send as one message, None if they split none.
-    `streaming`: a reply may be shown while it is written, by edits or natively. A typing mark is shown again
-    every `typing_gap_s`, a little before it fades. `file_limit_bytes`: the largest file that `SendsFiles` takes,
+    `streaming`: a reply may be shown while it is written, by edits or natively. `ends_growth`: what was sent
+    `growing` needs an edit that is not, even if it changes nothing. `shows_authors`: see `Author`.
+    A typing mark is shown again every `typing_gap_s`, a little before it fades.
+    `file_limit_bytes`: the largest file that `SendsFiles` takes,
     0 where files cannot be sent; `caption_limit`: how much of `measure` its caption may take.
     """
 
@@ -41,6 +43,8 @@ class Capabilities:
     idempotency_window_s: float = 0.0
     input_limit: int | None = None
     streaming: bool = False
+    ends_growth: bool = False
+    shows_authors: bool = False
     typing_gap_s: float = 4.5
     file_limit_bytes: int = 0
     caption_limit: int = 0
@@ -144,7 +148,8 @@ class StreamsNatively(Protocol):
     """The platform can show a reply that is being written without making it a message.
 
     Where the native stream is itself the message, this is not needed: `send` starts it and `edit` adds to it as
-    long as `OutboundMessage.growing` is set, and the first `edit` without it ends the stream.
+    long as `OutboundMessage.growing` is set, and the first `edit` without it ends the stream. Such a platform
+    sets `Capabilities.ends_growth`, so that every growing message gets one.
     """
 
     async def stream(self, stream_id: int, message: OutboundMessage) -> None:

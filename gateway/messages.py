@@ -138,12 +138,22 @@ class OutboundFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Which of several agents speaks: the name people see, and an address or an `:emoji:` of its picture."""
+
+    name: str
+    avatar: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
     """One message to show: one piece of a reply, a card or a notice; it fits the platform's limit.
 
     `buttons` are rows of buttons. `reply_to` is best effort: if that message is gone, send without it.
     `plain`: without any formatting, after the platform refused it. `idem_key` is equal for every try.
     `growing`: more of it follows by edits, the last of which is not growing any more.
+    `author` is set only where the platform shows authors; elsewhere the body says who speaks. `reader_id` is the
+    user whom it answers, if it answers anyone.
     `file`: sent by `SendsFiles.send_file`; then `body` is its caption, which may be blank, and has no buttons.
     """
 
@@ -155,6 +165,8 @@ class OutboundMessage:
     reply_to: str | None = None
     plain: bool = False
     growing: bool = False
+    author: Author | None = None
+    reader_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,6 +119,8 @@ class MemoryAdapter:
             idempotency=asked.idempotency,
             idempotency_window_s=asked.idempotency_window_s,
             streaming=asked.streaming,
+            ends_growth=asked.ends_growth,
+            shows_authors=asked.shows_authors,
             typing_gap_s=asked.typing_gap_s,
             file_limit_bytes=asked.file_limit_bytes,
             caption_limit=asked.caption_limit,

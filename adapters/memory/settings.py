@@ -22,6 +22,8 @@ class MemorySettings(BaseModel):
     idempotency: Literal["key", "lookup", "none"] = "none"
     idempotency_window_s: float = 0.0
     streaming: bool = False
+    ends_growth: bool = False
+    shows_authors: bool = False
     drafts: bool = False  # a reply that is being written is shown in a way of its own
     typing_gap_s: float = 4.5
     file_limit_bytes: int = 10_000_000

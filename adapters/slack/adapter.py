@@ -19,7 +19,7 @@ from slack_sdk.errors import SlackApiError
 from adapters.listening import listening
 from adapters.slack import checks
 from adapters.slack.client import QuietClient
-from adapters.slack.content import LIMIT, button_blocks, content, key_in, measure, metadata
+from adapters.slack.content import LIMIT, authorship, content, key_in, measure
 from adapters.slack.directory import Cache, Directory
 from adapters.slack.errors import CLIENT_ERRORS, already, error_code, send_errors, to_adapter_error
 from adapters.slack.files import COMMENT_LIMIT, FILE_LIMIT_BYTES, is_message_of, share, upload
@@ -30,6 +30,7 @@ from adapters.slack.scopes import NEEDED, granted_scopes, missing_scopes
 from adapters.slack.sent import LOOKUP_AGE_S, Tries, find_sent
 from adapters.slack.settings import SlackSettings, secret
 from adapters.slack.sockets import SocketMode
+from adapters.slack.streams import IS_STREAMING, Streams
 from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
 from gateway.errors import (
     AccessRefused,
@@ -78,7 +79,8 @@ class SlackAdapter:
         self._can_look_up = True
         self._takes_files = True
         self._shows_status = True
-        self._streams = True
+        self._streams = Streams(self._client)
+        self._shows_authors = False
         self._statuses: Cache[Target, bool] = Cache(_STATUSES)
         self._marks: Cache[str, Reaction] = Cache(_MARKS)
         self._tries = Tries()
@@ -103,6 +105,8 @@ class SlackAdapter:
             threads=True,
             edit_gap_s=EDIT_GAP_S,
             streaming=self._settings.streaming,
+            ends_growth=self._settings.streaming,
+            shows_authors=self._shows_authors,
             send_gap_s=SEND_GAP_S,
             idempotency="lookup" if self._can_look_up else "none",
             idempotency_window_s=LOOKUP_AGE_S if self._can_look_up else 0.0,
@@ -127,21 +131,18 @@ class SlackAdapter:
             raise failure
 
     async def send(self, message: OutboundMessage) -> Receipt:
-        """Send one message, in its thread if it has one; Slack knows no other answer to a message."""
+        """Send one message, in its thread if it has one; Slack knows no other answer to a message.
+
+        One that grows is begun as a stream, where Slack has those.
+        """
         self._check_length(message)
-        target = message.target
         async with self._connected():
-            with self._tries.trying(message.idem_key), send_errors():
-                sent = await self._client.chat_postMessage(
-                    channel=target.chat_id,
-                    thread_ts=target.thread_id,
-                    # Slack must not fetch a link that a model wrote: its address could carry what was said.
-                    unfurl_links=False,
-                    unfurl_media=False,
-                    **content(message),
-                )
-        self._statuses.drop(target)
-        return Receipt(message_id=str(sent["ts"]))
+            with self._tries.trying(message.idem_key):
+                receipt = await self._begin_stream(message)
+                if receipt is None:
+                    receipt = await self._post(message)
+        self._statuses.drop(message.target)
+        return receipt
 
     async def send_file(self, message: OutboundMessage) -> Receipt:
         """Upload a file and show it; only the last step shows anything, and its answer names no message."""
@@ -158,13 +159,23 @@ class SlackAdapter:
         return Receipt(message_id=file_id)
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
-        """Replace text and buttons; the same twice shows the same."""
+        """Replace text and buttons; the same twice shows the same.
+
+        A stream is added to as long as it grows and begins alike; else it is ended and then edited.
+        """
         self._check_length(message)
         async with self._connected():
-            with send_errors():
-                await self._client.chat_update(
-                    channel=message.target.chat_id, ts=message_id, **content(message)
-                )
+            if self._streams.holds(message_id):
+                if message.growing and await self._streams.add(message_id, message):
+                    return
+                await self._streams.end(message_id, message)
+            try:
+                await self._update(message_id, message)
+            except MessageRejected as error:
+                if str(error) != IS_STREAMING:
+                    raise
+                await self._streams.end(message_id, message)  # an earlier process began it
+                await self._update(message_id, message)
 
     async def show_typing(self, target: Target) -> None:
         """Show a status below a thread; Slack has none elsewhere, and takes it away with the answer."""
@@ -219,53 +230,11 @@ class SlackAdapter:
     def _recognise(self, message: OutboundMessage) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a message of the history is this one: by its key, a file's by the file, since it can have none."""
         if message.file is None:
-            return lambda shown: key_in(shown) == message.idem_key
+            return lambda shown: (
+                key_in(shown) == message.idem_key
+                or (message.growing and self._streams.is_lost_beginning(shown, message, self._bot.id))
+            )
         return is_message_of(message.file, self._uploads.get(message.idem_key), self._bot.id)
-
-    def may_stream(self, target: Target) -> bool:
-        """Whether a reply there can grow natively: in threads, and where the workspace has it."""
-        return self._settings.streaming and self._streams and target.thread_id is not None
-
-    async def start_stream(self, message: OutboundMessage, markdown: str, reader_id: str) -> Receipt:
-        """Begin a message that grows; of `message` the target counts.
-
-        Its key can be set only at the end, so that a lost answer leaves an outcome nobody can look up.
-        """
-        target = message.target
-        async with self._connected():
-            try:
-                with send_errors():
-                    started = await self._client.chat_startStream(
-                        channel=target.chat_id,
-                        thread_ts=target.thread_id or "",
-                        markdown_text=markdown or None,
-                        recipient_user_id=reader_id,
-                        recipient_team_id=self._bot.team,
-                    )
-            except MessageRejected:
-                self._streams = False  # not in this workspace, or not in such channels: edits do as well
-                raise
-        return Receipt(message_id=str(started["ts"]))
-
-    async def append_stream(self, message_id: str, target: Target, markdown: str) -> None:
-        """Add to a growing message. After `OutcomeUnknown`: stop it, then `edit` sets what it shall say."""
-        async with self._connected():
-            with send_errors():
-                await self._client.chat_appendStream(
-                    channel=target.chat_id, ts=message_id, markdown_text=markdown
-                )
-
-    async def stop_stream(self, message_id: str, message: OutboundMessage, markdown: str) -> None:
-        """Add the last words and end it, with `message`'s buttons and key; that it has ended is no error."""
-        async with self._connected():
-            with already("message_not_in_streaming_state"), send_errors():
-                await self._client.chat_stopStream(
-                    channel=message.target.chat_id,
-                    ts=message_id,
-                    markdown_text=markdown or None,
-                    blocks=button_blocks(message.buttons) or None,
-                    metadata=metadata(message),
-                )
 
     async def check(self) -> Checkup:
         """Ask for the bot, its scopes, and, in socket mode, for the address of a socket, which is not opened."""
@@ -298,6 +267,28 @@ class SlackAdapter:
             return checks.app_token(str(to_adapter_error(error, settings.api_base)))
         return checks.app_token("")
 
+    async def _begin_stream(self, message: OutboundMessage) -> Receipt | None:
+        return (
+            await self._streams.begin(message, self._bot.team) if self._streams.may_begin(message) else None
+        )
+
+    async def _post(self, message: OutboundMessage) -> Receipt:
+        with send_errors():
+            sent = await self._client.chat_postMessage(
+                channel=message.target.chat_id,
+                thread_ts=message.target.thread_id,
+                # Slack must not fetch a link that a model wrote: its address could carry what was said.
+                unfurl_links=False,
+                unfurl_media=False,
+                **authorship(message),
+                **content(message),
+            )
+        return Receipt(message_id=str(sent["ts"]))
+
+    async def _update(self, message_id: str, message: OutboundMessage) -> None:
+        with send_errors():
+            await self._client.chat_update(channel=message.target.chat_id, ts=message_id, **content(message))
+
     async def _introduce(self) -> None:
         """Ask Slack who the bot is and what it may do."""
         me = await self._client.auth_test()
@@ -312,6 +303,7 @@ class SlackAdapter:
         missing = missing_scopes(granted)
         self._can_look_up = not any(scope.endswith(":history") for scope in missing)
         self._shows_status = "assistant:write" not in missing
+        self._shows_authors = "chat:write.customize" in granted
         self._takes_files = "files:write" not in missing
         if missing:
             _log.warning("slack.scopes_missing", account=self.account, scopes=sorted(missing))

@@ -35,7 +35,7 @@ def content(message: OutboundMessage) -> Json:
     return {
         "text": escape(first_words(message.body, NOTICE_CHARS)) or " ",
         "blocks": blocks,
-        "metadata": metadata(message),
+        **metadata(message),
     }
 
 
@@ -45,8 +45,19 @@ def comment(message: OutboundMessage) -> str:
 
 
 def metadata(message: OutboundMessage) -> Json:
-    """What stands beside a message of ours, unseen: its key."""
-    return {"event_type": EVENT_TYPE, "event_payload": {"key": message.idem_key}}
+    """What stands beside a message of ours, unseen: its key. An edit without one leaves what stands there."""
+    if not message.idem_key:
+        return {}
+    return {"metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": message.idem_key}}}
+
+
+def authorship(message: OutboundMessage) -> Json:
+    """The name and the picture of who speaks, as `chat.postMessage` and `chat.startStream` take them."""
+    author = message.author
+    if author is None:
+        return {}
+    picture = "icon_emoji" if (author.avatar or "").startswith(":") else "icon_url"
+    return {"username": author.name, **({picture: author.avatar} if author.avatar else {})}
 
 
 def measure(body: Document) -> int:

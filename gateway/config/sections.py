@@ -74,8 +74,14 @@ def is_loopback(host: str) -> bool:
 
 
 class AgentSettings(Section):
-    """One named agent."""
+    """One named agent.
 
+    Where there are several, people see who speaks: `name` (else its key), and `avatar`, an address of a picture or
+    an `:emoji:`, where the platform shows one.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\r\n]+$")] | None = None
+    avatar: Annotated[str, Field(pattern=r"^(https://\S+|:[a-z0-9_+'-]+:)$")] | None = None
     model: str = "demo"
     instructions: str = "You are a helpful assistant. Answer briefly and say plainly what you do not know."
     tools: tuple[ToolGlob, ...] = ("*",)

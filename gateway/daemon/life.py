@@ -32,6 +32,7 @@ from gateway.daemon.settings import (
     access_lists,
     agent_settings,
     approval_policy,
+    authors,
     day_limits,
     intake_settings,
     refused_settings,
@@ -130,6 +131,7 @@ class Daemon:
             max_age_s=config.delivery.max_age_s,
             max_pieces=config.delivery.max_pieces,
             reactions=config.delivery.reactions,
+            authors=authors(config),
             clock=clock,
         )
         redactor = Redactor(config.secrets())

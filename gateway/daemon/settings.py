@@ -12,9 +12,19 @@ from gateway.config import Config, ConfigError, Problem, SessionSettings
 from gateway.config.sections import CHAT_KINDS, LimitSettings, ModelSettings
 from gateway.intake import IntakeSettings
 from gateway.limits import DayLimits
+from gateway.messages import Author
 from gateway.requests.policy import ApprovalPolicy
 from gateway.session_store import ResetPolicy
 from gateway.source import SessionScope
+
+
+def authors(config: Config) -> dict[str, Author]:
+    """How each agent is shown to people; none if there is only one, who needs no name."""
+    if len(config.agents) < 2:
+        return {}
+    return {
+        name: Author(name=agent.name or name, avatar=agent.avatar) for name, agent in config.agents.items()
+    }
 
 
 def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:

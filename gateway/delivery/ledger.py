@@ -124,7 +124,7 @@ class Ledger:
         now_ms = self.now_ms()
         self._keep_gap(dest, item, outcome, now_ms)
         match outcome:
-            case Sent(message_id=str() as message_id) if item.message.growing:
+            case Sent(message_id=str() as message_id) if item.message.growing or outcome.is_old:
                 previews.shown(tx, item.id, message_id, now_ms)
             case Sent():
                 outbox.settle(tx, item.id, state="sent", platform_msg_id=outcome.message_id, now_ms=now_ms)
@@ -197,6 +197,8 @@ class Ledger:
             "delivery.retry_scheduled", row=item.id, wait_s=round(outcome.wait_s, 2), reason=outcome.error
         )
         outbox.retry(tx, item.id, at_ms=at_ms, error=outcome.error, unsure=outcome.unsure)
+        if outcome.unsure and item.message.growing:
+            previews.note_tried(tx, item.id, item.message.body)
         if outcome.whole_chat:
             outbox.pause(tx, dest, now_ms, at_ms)
 

@@ -101,6 +101,7 @@ class Live:
             measure=able.measure,
             limit=min(able.limit, able.edit_limit),
             is_native=is_native,
+            ends_growth=able.ends_growth,
             most=self._max_pieces if able.file_limit_bytes else None,
         )
 
@@ -146,7 +147,9 @@ class Live:
         """A row that still grows as it is to be sent now: it may have waited since it was made."""
         stream, number = self._of_row.get(item.id, (None, 0))
         manuscript = stream.manuscript if stream and not stream.is_closed else None
-        if item.attempts == 1 or not item.message.growing or manuscript is None:
+        # What may have been shown already is looked for as it was.
+        is_unsure = item.unsure_since_ms is not None
+        if item.attempts == 1 or is_unsure or not item.message.growing or manuscript is None:
             return item
         source = manuscript.source()
         growth = await _cut(manuscript, source)
@@ -163,7 +166,7 @@ class Live:
         stream, number = self._of_row.get(item.id, (None, 0))
         if not item.ends_stream or stream is None or stream.manuscript is None:
             return False
-        return stream.manuscript.sheets[number].shown == item.message.body
+        return stream.manuscript.stands(number, item.message.body)
 
     def sent(self, item: Claimed, message_id: str) -> None:
         """A growing row is shown."""
@@ -303,7 +306,11 @@ class Live:
 
 async def _request(adapter: Adapter, stream: Stream, manuscript: Manuscript, step: Grow | Sketch) -> None:
     message = OutboundMessage(
-        target=stream.place.target, body=step.body, idem_key="", plain=stream.is_plain, growing=True
+        target=stream.place.target,
+        body=step.body,
+        idem_key="",
+        plain=stream.is_plain,
+        growing=not (isinstance(step, Grow) and step.is_last),
     )
     match step:
         case Sketch():
@@ -316,6 +323,7 @@ async def _request(adapter: Adapter, stream: Stream, manuscript: Manuscript, ste
             assert message_id is not None
             await adapter.edit(message_id, message)
             manuscript.sees(step.number, step.body, step.upto, step.edition)
+            manuscript.sheets[step.number].is_ended |= step.is_last
         case _ as never:
             assert_never(never)
 

@@ -22,6 +22,7 @@ class Sheet:
         upto: The offset in the source up to which its reader has seen the reply.
         edition: Of which edition of the text.
         is_lost: It cannot be changed any more, or nobody knows whether it is there.
+        is_ended: It was told to be whole, where the platform wants to hear so.
     """
 
     row_id: int
@@ -30,6 +31,7 @@ class Sheet:
     upto: int = 0
     edition: int = 0
     is_lost: bool = False
+    is_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +55,13 @@ class Open:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grow:
-    """Change the message `number` to this text."""
+    """Change the message `number` to this text; `is_last`: it is whole, and the platform wants to hear so."""
 
     number: int
     body: Document
     upto: int
     edition: int
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +79,13 @@ class Manuscript:
     """See the module. `limit` holds for sending and for editing; `is_native`: what grows is only sketched.
 
     A reply of more than `most` messages is shown up to there and then `is_full`: the rest is for a file.
+    `ends_growth`: each message has to be told once that it is whole.
     """
 
     measure: Measure
     limit: int
     is_native: bool = False
+    ends_growth: bool = False
     most: int | None = None
     is_full: bool = False
     sheets: list[Sheet] = field(default_factory=list)
@@ -139,8 +144,9 @@ class Manuscript:
                 continue
             if sheet.message_id is None:
                 return None  # its first send is under way, and what follows has to wait for it
-            if sheet.shown != piece:
-                return Grow(number=number, body=piece, upto=upto, edition=self.edition)
+            is_last = is_whole and self.ends_growth
+            if sheet.shown != piece or (is_last and not sheet.is_ended):
+                return Grow(number=number, body=piece, upto=upto, edition=self.edition, is_last=is_last)
         self.is_full = self.most is not None and len(growth.pieces) > self.most
         return None
 
@@ -160,6 +166,12 @@ class Manuscript:
         sheet = self.sheets[number]
         sheet.shown, sheet.edition = body, edition
         sheet.upto = upto if edition == self.edition else 0
+
+    def stands(self, number: int, body: Document) -> bool:
+        """Whether the message shows this and needs no further edit."""
+        sheet = self.sheets[number]
+        is_whole = sheet.is_ended or not self.ends_growth
+        return sheet.message_id is not None and sheet.shown == body and is_whole
 
     def lost(self, number: int) -> None:
         """The message stays as it is: what it does not show begins the next one."""

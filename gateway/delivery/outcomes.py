@@ -17,9 +17,10 @@ BACKOFF: wait_base = wait_random_exponential(multiplier=1, max=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Shown; `message_id` is None for an edit."""
+    """Shown; `message_id` is None for an edit. `is_old`: an earlier try did, with a text that is to be edited."""
 
     message_id: str | None
+    is_old: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ process left in `sending` is settled first, at the start.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -28,7 +28,7 @@ from gateway.delivery.stream import Place, Stream
 from gateway.document import Document, text_document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
-from gateway.messages import OutboundMessage, Receipt, Target
+from gateway.messages import Author, OutboundMessage, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.tx import Store, Tx, Work
@@ -58,6 +58,7 @@ class Delivery:
         max_age_s: float = 86_400,
         max_pieces: int = 10,
         reactions: bool = False,
+        authors: Mapping[str, Author] | None = None,
         clock: Clock = utc_now,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -84,6 +85,7 @@ class Delivery:
         )
         self._max_pieces = max_pieces
         self._reactions = reactions
+        self._authors = authors or {}
         self._workers: dict[str, _Worker] = {}
         self._group: asyncio.TaskGroup | None = None
         self._closing = False
@@ -124,6 +126,10 @@ class Delivery:
         """A document as pieces that fit the target's limit, in order."""
         capabilities = self.capabilities(target)
         return split(body, capabilities.measure, capabilities.limit)
+
+    def author(self, agent: str) -> Author | None:
+        """Who speaks, as people see it; None where only one can."""
+        return self._authors.get(agent)
 
     def stream(self, place: Place) -> Stream:
         """A response that begins now."""
@@ -303,7 +309,7 @@ class Delivery:
             case Again(whole_chat=True):
                 now_ms = self._ledger.now_ms()
                 self._pauses.add(dest, now_ms, now_ms + int(outcome.wait_s * 1000))
-            case Sent(message_id=str() as message_id) if item.message.growing:
+            case Sent(message_id=str() as message_id) if item.message.growing or outcome.is_old:
                 self._live.sent(item, message_id)
             case Unknown() | Refused() | Gone() if item.message.growing:
                 self._live.unsent(item, is_unknown=isinstance(outcome, Unknown))
@@ -370,11 +376,9 @@ class Delivery:
                 return Refused(error="this platform cannot edit")
             await adapter.edit(item.edits, item.message)
             return Sent(message_id=None)
-        match await self._settled(adapter, item):
-            case Receipt() as found:
-                return Sent(message_id=found.message_id)
-            case Unknown() as unsettled:
-                return unsettled
+        settled = await self._settled(adapter, item)
+        if settled is not None:
+            return settled
         if item.message.file is None:
             receipt = await adapter.send(item.message)
         elif isinstance(adapter, SendsFiles):
@@ -388,16 +392,20 @@ class Delivery:
         assert item.message.file is not None
         return replace(outcome, instead=await asyncio.to_thread(told_instead, item.message.file, able))
 
-    async def _settled(self, adapter: Adapter, item: Claimed) -> Receipt | Unknown | None:
+    async def _settled(self, adapter: Adapter, item: Claimed) -> Sent | Unknown | None:
         """Whether an earlier try of unknown outcome has shown the message; None: it may be sent (again)."""
         if item.unsure_since_ms is None:
             return None
         able, age_ms = adapter.capabilities, self._ledger.now_ms() - item.unsure_since_ms
         in_window = 0 <= age_ms < able.idempotency_window_s * 1000  # below 0: the clock was put back
-        if able.idempotency == "key" and in_window:
-            return None  # the platform gives the first one again
+        tried, is_old = item.message, item.tried not in {None, item.message.body}
+        if item.tried is not None:
+            tried = replace(item.message, body=item.tried, growing=True)
+        if able.idempotency == "key" and in_window:  # the platform gives the first one again
+            return Sent(message_id=(await adapter.send(tried)).message_id, is_old=True) if is_old else None
         if isinstance(adapter, LooksUpSent) and (in_window or able.idempotency == "key"):
-            return await adapter.find_sent(item.message)
+            found = await adapter.find_sent(tried)
+            return Sent(message_id=found.message_id, is_old=is_old) if found else None
         return Unknown(error="the platform cannot tell (any more) whether it was shown")
 
 

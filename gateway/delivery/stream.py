@@ -5,8 +5,9 @@ before anyone would have seen it grow costs nothing here: it is queued as any ot
 """
 
 import asyncio
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gateway.adapter import Capabilities
@@ -15,7 +16,7 @@ from gateway.delivery.enclosing import ANSWER_CAPTION, Enclosed, enclosed
 from gateway.delivery.ledger import Ledger
 from gateway.delivery.manuscript import Manuscript, Source
 from gateway.document import Document, is_blank, parse, text_document
-from gateway.messages import OutboundFile, Target
+from gateway.messages import Author, OutboundFile, Target
 from gateway.store import previews
 from gateway.store.outbox import Draft, dest_of
 from gateway.store.tx import Tx
@@ -33,6 +34,8 @@ WITHDRAWN = "(This part was withdrawn.)"
 
 _NEVER = 1 << 62
 
+_SIGN = re.compile(r"[!-/:-@\[-`{-~]")  # ASCII punctuation: what a backslash makes literal
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -42,6 +45,8 @@ class Place:
         prefix: Names the response within its turn; its messages are the parts `prefix.0`, `prefix.1` and so on.
         reply_to: The message that the first of them answers.
         is_resumed: An earlier run of the turn may have shown some of it already.
+        author: Who speaks, if there are several who could.
+        reader_id: Whom it answers.
     """
 
     target: Target
@@ -49,6 +54,8 @@ class Place:
     prefix: str
     reply_to: str | None = None
     is_resumed: bool = False
+    author: Author | None = None
+    reader_id: str | None = None
 
     @property
     def dest(self) -> str:
@@ -65,6 +72,8 @@ class Place:
             reply_to=self.reply_to if number == 0 else None,
             turn_id=self.turn_id,
             part=f"{self.prefix}.{number}",
+            author=self.author,
+            reader_id=self.reader_id,
         )
 
     def enclosure(self, file: OutboundFile, idem_key: str) -> Draft:
@@ -77,6 +86,7 @@ class Place:
             turn_id=self.turn_id,
             part=f"{self.prefix}.file",
             file=file,
+            author=self.author,
         )
 
 
@@ -162,7 +172,9 @@ class Stream:
         *,
         max_pieces: int,
     ) -> None:
-        self.place = place
+        shows_author = capabilities().shows_authors
+        self.place = place if shows_author else replace(place, author=None)
+        self._byline = "" if shows_author or place.author is None else byline(place.author)
         self.manuscript: Manuscript | None = None
         self.is_closed = False
         self.is_given_up = False  # nothing more of it is shown before its end
@@ -180,6 +192,8 @@ class Stream:
 
     def feed(self, text: str) -> None:
         """The model wrote more."""
+        if not self._length:
+            text = self._byline + text
         self._length += len(text)
         if self.manuscript is None:
             self._early.append(text)
@@ -213,6 +227,8 @@ class Stream:
     async def complete(self, text: str) -> Ending:
         """The response was recorded with this text; post the ending in the transaction that stores it."""
         self.close()
+        if text.strip():
+            text = self._byline + text
         if len(text) > INLINE_CHARS:
             return await asyncio.to_thread(self._ending, text)
         return self._ending(text)
@@ -224,7 +240,7 @@ class Stream:
         """
         self.close()
         if self.manuscript is None:
-            return self._ending(_incomplete(text), if_shown=True) if text else None
+            return self._ending(_incomplete(self._byline + text), if_shown=True) if text else None
         words = self.manuscript.last_words()
         if not (self.manuscript.sheets or self.manuscript.was_sketched) or is_blank(parse(words.text)):
             return None
@@ -273,7 +289,7 @@ class Stream:
         able = self._capabilities()
         if pieces <= self._max_pieces or not able.file_limit_bytes:
             return None
-        return enclosed(text, able, limit)
+        return enclosed(text.removeprefix(self._byline), able, limit)
 
     def _last(self, number: int, piece: Document | None) -> Document | None:
         """A message's last text, or None if it needs none: it shows that already, or can show nothing else."""
@@ -282,9 +298,8 @@ class Stream:
             return None
         if number >= len(self.manuscript.sheets):
             return piece
-        sheet = self.manuscript.sheets[number]
-        shows_it = sheet.message_id is not None and sheet.shown == piece and self.busy != number
-        return None if sheet.is_lost or shows_it else piece
+        stands = self.manuscript.stands(number, piece) and self.busy != number
+        return None if self.manuscript.sheets[number].is_lost or stands else piece
 
     def _rouse(self) -> None:
         if self.manuscript is not None:
@@ -308,6 +323,15 @@ class Stream:
                 self.manuscript.add(text)
             self._early = []
             self._stage.go_on(self)
+
+
+def byline(author: Author) -> str:
+    """The Markdown above the words of one of several agents: its name, in a line of its own."""
+    return f"**{_SIGN.sub(_escaped, author.name)}**\n\n"
+
+
+def _escaped(sign: re.Match[str]) -> str:
+    return "\\" + sign[0]
 
 
 def _incomplete(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.document import Document, from_json, to_json
-from gateway.messages import Button, OutboundFile, OutboundMessage, Target
+from gateway.messages import Author, Button, OutboundFile, OutboundMessage, Target
 from gateway.store import enclosures
 from gateway.store.tx import Row, Tx
 
@@ -34,7 +34,8 @@ class Draft:
 
     `part` names it within its turn, so that it can only be put there once. `request_id`: a card that shows this
     request. `edits`: the outbox row whose message this one replaces (newer edits supersede unsent older ones).
-    `growing`: its text is not the last, see `previews`. `file`: the body is its caption.
+    `growing`: its text is not the last, see `previews`. `file`: the body is its caption. The rest is as in
+    `OutboundMessage`.
     """
 
     target: Target
@@ -49,6 +50,8 @@ class Draft:
     edits: int | None = None
     growing: bool = False
     file: OutboundFile | None = None
+    author: Author | None = None
+    reader_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,8 @@ class Claimed:
     """A row in state `sending`: `message` is what to show; `edits` the platform id of the message to replace.
 
     `ends_stream`: that message is the row's own, which was shown before its text was complete.
-    `unsure_since_ms`: when the first try began that may have shown it; None if none can have.
+    `unsure_since_ms`: when the first try began that may have shown it; None if none can have. `tried`: what that
+    try said, if the message says something else by now.
     """
 
     id: int
@@ -67,6 +71,7 @@ class Claimed:
     edits: str | None = None
     ends_stream: bool = False
     unsure_since_ms: int | None = None
+    tried: Document | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +185,7 @@ def claim(
             edits=row["platform_msg_id"] if row["edits"] is None else row["edits_msg_id"],
             ends_stream=row["platform_msg_id"] is not None,
             unsure_since_ms=row["unsure_since"],
+            tried=_tried(row),
         )
     return None
 
@@ -394,9 +400,16 @@ def _payload(draft: Draft) -> str:
             "reply_to": draft.reply_to,
             "plain": False,
             "file": enclosures.to_json(draft.file),
+            "author": [draft.author.name, draft.author.avatar] if draft.author else None,
+            "reader_id": draft.reader_id,
         },
         ensure_ascii=False,
     )
+
+
+def _tried(row: Row) -> Document | None:
+    raw = json.loads(row["payload"]).get("tried")
+    return from_json(raw) if raw is not None and row["unsure_since"] is not None else None
 
 
 def _message(row: Row) -> OutboundMessage:
@@ -413,4 +426,6 @@ def _message(row: Row) -> OutboundMessage:
         plain=payload["plain"],
         growing=row["preview"] is not None,
         file=enclosures.from_json(payload.get("file")),
+        author=Author(name=author[0], avatar=author[1]) if (author := payload["author"]) else None,
+        reader_id=payload["reader_id"],
     )

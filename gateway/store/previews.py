@@ -60,9 +60,21 @@ def shown(tx: Tx, row_id: int, message_id: str, now_ms: int) -> None:
 
 def write(tx: Tx, row_id: int, body: Document) -> None:
     """What the row says from now on; its state stays, and so does whether more is to come."""
-    row = tx.row("SELECT payload FROM outbox WHERE id = :id", id=row_id)
+    row = tx.row("SELECT payload, attempts, platform_msg_id FROM outbox WHERE id = :id", id=row_id)
     assert row is not None
     tx.run("UPDATE outbox SET payload = :payload WHERE id = :id", payload=_with(row, body), id=row_id)
+
+
+def note_tried(tx: Tx, row_id: int, body: Document) -> None:
+    """What the try said whose outcome nobody knows: whoever looks for the message looks for this."""
+    row = tx.row("SELECT payload FROM outbox WHERE id = :id", id=row_id)
+    assert row is not None
+    payload = json.loads(row["payload"]) | {"tried": to_json(body)}
+    tx.run(
+        "UPDATE outbox SET payload = :payload WHERE id = :id",
+        payload=json.dumps(payload, ensure_ascii=False),
+        id=row_id,
+    )
 
 
 def finish(tx: Tx, row_id: int, body: Document | None, now_ms: int) -> None:
@@ -70,7 +82,10 @@ def finish(tx: Tx, row_id: int, body: Document | None, now_ms: int) -> None:
 
     A row of unknown fate stays so: its text is for whoever asks to see it again.
     """
-    row = tx.row("SELECT state, payload FROM outbox WHERE id = :id AND preview IS NOT NULL", id=row_id)
+    row = tx.row(
+        "SELECT state, payload, attempts, platform_msg_id FROM outbox WHERE id = :id AND preview IS NOT NULL",
+        id=row_id,
+    )
     if row is None:
         return
     state = row["state"]
@@ -89,7 +104,7 @@ def finish(tx: Tx, row_id: int, body: Document | None, now_ms: int) -> None:
 
 def send_rest(tx: Tx, row_id: int, rest: Document, idem_key: str) -> None:
     """The row's message cannot be changed any more: what is missing in it goes out as a message of its own."""
-    row = tx.row("SELECT payload FROM outbox WHERE id = :id", id=row_id)
+    row = tx.row("SELECT payload, 0 AS attempts, platform_msg_id FROM outbox WHERE id = :id", id=row_id)
     assert row is not None
     tx.run(
         "UPDATE outbox SET state = 'queued', platform_msg_id = NULL, unsure_since = NULL, idem_key = :key,"
@@ -102,7 +117,12 @@ def send_rest(tx: Tx, row_id: int, rest: Document, idem_key: str) -> None:
 
 
 def _with(row: Row, body: Document) -> str:
-    payload = json.loads(row["payload"]) | {"body": to_json(body), "plain": False}
+    payload = json.loads(row["payload"])
+    if row["platform_msg_id"] is not None:
+        payload.pop("tried", None)
+    elif row["attempts"]:  # a try said the old text, and it may turn out that it arrived
+        payload.setdefault("tried", payload["body"])
+    payload |= {"body": to_json(body), "plain": False}
     return json.dumps(payload, ensure_ascii=False)
 
 

@@ -394,6 +394,8 @@ class Narration:
                 prefix=f"r{number}",
                 reply_to=self._claim.message_id if number == 0 and self._claim.input.quote else None,
                 is_resumed=bool(self._claim.events),
+                author=self._delivery.author(self._claim.agent),
+                reader_id=self._claim.requester.partition(":")[2] or None,
             )
         )
 

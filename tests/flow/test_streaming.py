@@ -90,6 +90,27 @@ async def test_a_reply_grows_in_one_message_and_ends_with_its_last_text(
     assert not house.platform.shown[0].message.growing
 
 
+async def test_where_growth_has_to_end_every_message_is_told_once_that_it_is_whole(
+    streaming: Callable[..., Awaitable[House]],
+) -> None:
+    house = await streaming(platform={"limit": 40, "edit_limit": 40, "ends_growth": True})
+    ann = house.person()
+    second, end = Gate(), Gate()
+    house.model.then((" ".join(WORDS[:6]), second, " " + " ".join(WORDS[6:9]), end))
+    ann.says("go")
+    await ann.gets("word5")
+    second.open()
+    await reads(ann, " ".join(WORDS[:6]), " ".join(WORDS[6:9]))
+    await house.platform.wait_until(lambda: not house.platform.shown[0].message.growing)
+    assert house.platform.shown[1].message.growing
+    end.open()  # there is no further word: the edit is only to say so
+    await house.platform.wait_until(lambda: not house.platform.shown[1].message.growing)
+    await house.quiet()
+
+    assert await row(house) == [SENT, SENT]
+    assert [shown.edits for shown in house.platform.shown] == [1, 1]
+
+
 async def test_where_streaming_is_off_a_reply_is_sent_when_it_is_whole(house: House) -> None:
     ann = house.person()
     pause = Gate()
@@ -426,6 +447,35 @@ async def test_a_crash_in_the_first_send_doubles_nothing(
         assert ann.sees() == ["Once upon a time"]
     await house.quiet()
     assert len([text for text in ann.sees() if text == "Once upon a time"]) == 1
+
+
+@pytest.mark.req("DLV-7")
+@pytest.mark.parametrize("means", ["key", "lookup"])
+async def test_a_first_send_that_turns_out_to_have_arrived_is_given_the_last_text_that_came_meanwhile(
+    streaming: Callable[..., Awaitable[House]], means: str
+) -> None:
+    house = await streaming(platform={"idempotency": means, "idempotency_window_s": 7200})
+    ann = house.person()
+    end = Gate()
+
+    def refuse_second(message: OutboundMessage) -> None:
+        if house.platform.shown:
+            house.platform.refuse = lambda message: None
+            raise RateLimited(3600)
+
+    house.platform.refuse = refuse_second
+    house.platform.fail(OutcomeUnknown("time-out"), shown=True)
+    house.model.then(("Once upon", end, " a time"))
+    ann.says("go")
+    if means == "key":
+        await house.until(PAUSED)
+    end.open()
+    await house.until(ENDED)
+    house.pass_by(ann, hours=1)
+    await reads(ann, "Once upon a time")
+    await house.quiet()
+
+    assert await row(house) == [SENT]
 
 
 async def test_a_turn_given_up_after_crashes_marks_what_it_had_shown(

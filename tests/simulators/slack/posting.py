@@ -31,6 +31,7 @@ def post_message(world: World, account: Account, params: Params, at_s: float) ->
         is_broadcast=params.flag("reply_broadcast"),
         subtype="thread_broadcast" if params.flag("reply_broadcast") else None,
         metadata=read_metadata(params),
+        **read_author(account, params),
         **content,
     )
     _note_names(world, params, content["text"])
@@ -120,6 +121,18 @@ def read_metadata(params: Params) -> Json | None:
     if not isinstance(metadata.get("event_payload"), dict):
         raise ApiError("invalid_metadata_format")
     return metadata
+
+
+def read_author(account: Account, params: Params) -> Json:
+    """The name and the picture asked for, as fields of `Message`.
+
+    Raises:
+        ApiError: `missing_scope`.
+    """
+    name, icon = params.text("username"), params.text("icon_emoji") or params.text("icon_url")
+    if (name or icon) and "chat:write.customize" not in account.scopes:
+        raise ApiError("missing_scope", needed="chat:write.customize")
+    return {"shown_name": name or None, "shown_icon": icon or None}
 
 
 def thread_of(world: World, channel: Channel, params: Params) -> str | None:

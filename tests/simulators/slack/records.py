@@ -67,6 +67,8 @@ class Message:
     edited_ts: str | None = None
     is_deleted: bool = False
     is_streaming: bool = False
+    shown_name: str | None = None  # instead of the app's own, with the scope chat:write.customize
+    shown_icon: str | None = None
     reactions: list[str] = field(default_factory=list)  # of bots
 
     @property

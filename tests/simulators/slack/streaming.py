@@ -9,7 +9,7 @@ from typing import Any
 from .blocks import MARKDOWN_LIMIT, check_blocks
 from .errors import ApiError
 from .params import Params
-from .posting import own_message, read_metadata, thread_of
+from .posting import own_message, read_author, read_metadata, thread_of
 from .records import Message
 from .world import Account, World, read
 
@@ -32,6 +32,7 @@ def start_stream(world: World, account: Account, params: Params, at_s: float) ->
         blocks=_markdown(_text(params)),
         thread_ts=thread_ts,
         is_streaming=True,
+        **read_author(account, params),
     )
     return {"channel": channel.id, "ts": message.ts}
 

@@ -8,7 +8,7 @@ from adapters.slack.adapter import EDIT_LIMIT
 from gateway.adapter import EditsMessages, LooksUpSent, ShowsTyping
 from gateway.document import parse, text_document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, RateLimited, TargetGone
-from gateway.messages import Button, Receipt
+from gateway.messages import Author, Receipt
 from tests.contract.stages.base import Running
 from tests.simulators.faults import Drop, Hold, Refuse
 from tests.unit.adapters.slack.conftest import make, to
@@ -240,35 +240,22 @@ async def test_a_status_that_is_not_allowed_is_asked_for_once(sim, general, runn
     assert len(sim.calls("assistant.threads.setStatus")) == 1
 
 
-@pytest.mark.req("DLV-5")
-async def test_a_reply_grows_natively_and_ends_with_buttons_and_key(sim, general, ada, running):
-    root, adapter = sim.say(general, "tell me"), running.adapter
-    message = to(sim, general, "", thread=root, idem_key="k9", buttons=((Button(label="Again", token="t"),),))
-    assert adapter.may_stream(message.target)
-    assert not adapter.may_stream(to(sim, ada, "").target)
-    receipt = await adapter.start_stream(message, "**One", ada.id)
-    await adapter.append_stream(receipt.message_id, message.target, " two**")
-    for _ in range(2):
-        await adapter.stop_stream(receipt.message_id, message, " three")
-    (reply,) = sim.replies(general, root)
-    assert (reply.shown, len(reply.buttons), reply.is_streaming) == ("One two three", 1, False)
-    assert await adapter.find_sent(message) == receipt
+@pytest.mark.req("AGT-3")
+async def test_the_answerers_name_and_picture_are_shown_where_the_scope_allows_it(sim, ada, inbox):
+    sim.account.scopes |= {"chat:write.customize"}
+    running = Running(make(sim), inbox)
+    await running.start()
+    assert running.adapter.capabilities.shows_authors
+    for avatar in ("https://example.org/owl.png", ":owl:", None):
+        await running.adapter.send(to(sim, ada, "hoo", author=Author(name="Owl", avatar=avatar)))
+    await running.stop()
+    shown = [(one.shown_name, one.shown_icon) for one in sim.replies(ada)]
+    assert shown == [("Owl", "https://example.org/owl.png"), ("Owl", ":owl:"), ("Owl", None)]
 
 
-@pytest.mark.req("DLV-5")
-async def test_a_workspace_without_streams_is_asked_once(sim, general, ada, running):
-    root = sim.say(general, "tell me")
-    message = to(sim, general, "", thread=root)
-    sim.refuse("feature_not_enabled", "chat.startStream")
-    with pytest.raises(MessageRejected):
-        await running.adapter.start_stream(message, "x", ada.id)
-    assert not running.adapter.may_stream(message.target)
-
-
-@pytest.mark.req("DLV-5")
-async def test_streaming_can_be_switched_off(sim, general):
-    root = sim.say(general, "tell me")
-    assert not make(sim, streaming=False).may_stream(to(sim, general, "", thread=root).target)
+@pytest.mark.req("AGT-3")
+async def test_without_the_scope_no_author_is_asked_for(running):
+    assert not running.adapter.capabilities.shows_authors
 
 
 @pytest.mark.req("ACC-4")
