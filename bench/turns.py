@@ -22,6 +22,7 @@ from tests.simulators.telegram.records import User
 ONE_CHAT_TURNS = 60
 CHATS = 50
 TURNS_PER_CHAT = 8
+CROWD = 200
 SESSIONS = 1_000
 WAIT_S = 60.0
 
@@ -34,6 +35,7 @@ class Figures:
     idle_mb: list[float] = field(default_factory=list)
     one_ms: list[float] = field(default_factory=list)
     fifty_ms: list[float] = field(default_factory=list)
+    crowd_ms: list[float] = field(default_factory=list)
     cpu_per_1000_s: list[float] = field(default_factory=list)
     after_sessions_mb: list[float] = field(default_factory=list)
     refused: int = 0
@@ -75,6 +77,8 @@ async def _round(courses: "tuple[_Course, ...]", figures: dict[str, Figures]) ->
         found = figures[course.name]
         found.fifty_ms += await course.many_chats()
         found.cpu_per_1000_s.append((course.running.cpu_s() - before) * 1000 / (CHATS * TURNS_PER_CHAT))
+    for course in courses:
+        figures[course.name].crowd_ms += await course.many_chats(CROWD, 1)
 
 
 async def _demo_round(folder: Path, figures: dict[str, Figures]) -> None:
@@ -126,9 +130,9 @@ class _Course:
             yield await self._turn(user, number)
             number += 1
 
-    async def many_chats(self) -> list[float]:
-        """Latencies in ms of many chats at once, each with one message after the other."""
-        talks = [self._talk(self._person(), TURNS_PER_CHAT) for _ in range(CHATS)]
+    async def many_chats(self, chats: int = CHATS, turns: int = TURNS_PER_CHAT) -> list[float]:
+        """Latencies in ms of many chats at once, each with one message after the other; none goes unanswered."""
+        talks = [self._talk(self._person(), turns) for _ in range(chats)]
         return [ms for talk in await asyncio.gather(*talks) for ms in talk]
 
     async def sessions(self) -> None:
@@ -158,6 +162,8 @@ def table(figures: dict[str, Figures]) -> str:
         ("latency, 1 chat, p99 ms", _p(floor.one_ms, 99), _p(ours.one_ms, 99)),
         ("latency, 50 chats, p50 ms", _p(floor.fifty_ms, 50), _p(ours.fifty_ms, 50)),
         ("latency, 50 chats, p99 ms", _p(floor.fifty_ms, 99), _p(ours.fifty_ms, 99)),
+        (f"latency, {CROWD} chats at the same moment, p50 ms", _p(floor.crowd_ms, 50), _p(ours.crowd_ms, 50)),
+        (f"latency, {CROWD} chats at the same moment, p99 ms", _p(floor.crowd_ms, 99), _p(ours.crowd_ms, 99)),
         ("CPU s per 1,000 turns", _mid(floor.cpu_per_1000_s), _mid(ours.cpu_per_1000_s)),
         ("idle memory, MB", _mid(floor.idle_mb), _mid(ours.idle_mb)),
         ("memory after 1,000 sessions, MB", _mid(floor.after_sessions_mb), _mid(ours.after_sessions_mb)),

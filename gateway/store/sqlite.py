@@ -30,6 +30,7 @@ T = TypeVar("T")
 MAX_BATCH = 256
 MAX_QUEUED = 50_000
 BUSY_RETRIES = 15
+CACHE = "PRAGMA cache_size=-16384"  # KiB a connection, taken only by a database that large
 
 
 def _is_busy(error: BaseException) -> bool:
@@ -295,7 +296,7 @@ async def _connect(path: Path, pragmas: tuple[str, ...]) -> _HopConnection:
     def connector() -> sqlite3.Connection:
         conn = sqlite3.connect(path, isolation_level=None, timeout=1.0, cached_statements=512)
         conn.row_factory = sqlite3.Row
-        for pragma in (*pragmas, "PRAGMA busy_timeout=1000", "PRAGMA temp_store=MEMORY"):
+        for pragma in (*pragmas, "PRAGMA busy_timeout=1000", "PRAGMA temp_store=MEMORY", CACHE):
             conn.execute(pragma)
         return conn
 
