@@ -10,7 +10,7 @@ READY  := $(VENV)/.ready
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fmt format-check lint types imports requirements bench fuzz crash pins clean
+.PHONY: help run test check fmt format-check lint types imports requirements bench fuzz soak crash pins clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -58,6 +58,9 @@ bench: $(READY) ## Parley beside a bare bot, against the same simulator
 
 fuzz: $(READY) ## 100,000 malformed updates for each adapter's parser
 	PARLEY_FUZZ=100000 $(BIN)/pytest tests/unit/adapters/test_fuzz.py $(ARGS)
+
+soak: $(READY) ## 1,000 turns on each model wire with a service that does everything wrong
+	$(BIN)/python -m tests.soak $(ARGS)
 
 crash: $(READY) ## SIGKILL at every named and at 500 random moments (half an hour); its tables go into docs/delivery.md
 	$(BIN)/python -m tests.crash --write docs/delivery.md $(ARGS)

@@ -28,4 +28,5 @@ def open_provider(profile: ModelProfile, *, demo_delay_s: float, stack: AsyncExi
         AnthropicModel(profile.model, provider=AnthropicProvider(anthropic_client=client)),
         first_event_timeout_s=profile.first_event_timeout_s,
         timeout_s=profile.timeout_s,
+        declares_tools=True,  # "Requests which include `tool_use` or `tool_result` blocks must define tools."
     )

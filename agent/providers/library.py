@@ -35,6 +35,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
+    ToolCallPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
@@ -55,10 +56,14 @@ class LibraryProvider:
         model: The library's model; its own retries have to be off.
         first_event_timeout_s: Bound of the wait for a stream's first event.
         timeout_s: Bound of the whole request.
+        declares_tools: The service refuses a history with tool calls in a request without tools.
     """
 
-    def __init__(self, model: Model, *, first_event_timeout_s: float, timeout_s: float) -> None:
+    def __init__(
+        self, model: Model, *, first_event_timeout_s: float, timeout_s: float, declares_tools: bool = False
+    ) -> None:
         self._model = model
+        self._declares_tools = declares_tools
         self._first_event_timeout_s = first_event_timeout_s
         self._timeout_s = timeout_s
 
@@ -66,6 +71,8 @@ class LibraryProvider:
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], settings: Mapping[str, object]
     ) -> AsyncGenerator[TextDelta | ThinkingDelta | ModelResponse, None]:
         """Make one streamed request; see `agent.provider.Provider`."""
+        if self._declares_tools and not tools and (used := _tools_in(messages)):
+            tools, settings = used, {**settings, "tool_choice": "none"}
         has_begun = False
         with _told_in_our_words(lambda: has_begun):
             async with model_request_stream(
@@ -97,6 +104,17 @@ class LibraryProvider:
             if response.state != "complete" or not _has_ended(response):
                 raise StreamCut(f"the stream ended without a reason; the response is {response.state}")
         yield response
+
+
+def _tools_in(messages: Sequence[ModelMessage]) -> tuple[ToolSpec, ...]:
+    """The tools a history speaks of, in name only: they may not be called any more."""
+    names = dict.fromkeys(
+        part.tool_name for message in messages for part in message.parts if isinstance(part, ToolCallPart)
+    )
+    return tuple(
+        ToolSpec(name=name, ref=name, description="", parameters={"type": "object", "properties": {}})
+        for name in names
+    )
 
 
 async def _next(

@@ -19,11 +19,12 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "demo": "agent.providers.demo",
         "openai": "agent.providers.openai",
         "anthropic": "agent.providers.anthropic",
+        "google": "agent.providers.google",
     }
 )
 """Provider kind, as in `models.NAME.provider` → its module."""
 
-KEYED = frozenset({"openai", "anthropic"})
+KEYED = frozenset({"openai", "anthropic", "google"})
 """Kinds whose own service takes nobody without a key; a `base_url` of another service may."""
 
 

@@ -1,6 +1,6 @@
 """What every provider keeps: deltas, then exactly one response; errors in the agent's own words.
 
-The demo runs as it is, the OpenAI-compatible one through the real SDK against the simulated service.
+The demo runs as it is, the others through their real SDKs against the simulated service, which speaks both formats.
 """
 
 from collections.abc import AsyncIterator
@@ -28,9 +28,14 @@ ECHO = ToolSpec(
     description="Say a text back.",
     parameters={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
 )
-SAY_LONG = {"demo": "long", "openai": "long 3000"}
-CALL = {"demo": 'use echo {"text": "x"}', "openai": 'call echo {"text": "x"}'}
-KINDS = ("demo", "openai")
+SAY_LONG = {"demo": "long", "openai": "long 3000", "anthropic": "long 3000"}
+CALL = {
+    "demo": 'use echo {"text": "x"}',
+    "openai": 'call echo {"text": "x"}',
+    "anthropic": 'call echo {"text": "x"}',
+}
+WIRES = ("openai", "anthropic")
+KINDS = ("demo", *WIRES)
 
 
 @pytest.fixture
@@ -46,9 +51,9 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 def opened(kind: str, model: ModelSimulator, stack: AsyncExitStack, **changes: Any) -> Provider:
-    profile = ModelProfile(
-        provider=kind, model="m", base_url=model.base_url, api_key="sk-test-key-000", **changes
-    )
+    table.load([kind])
+    base_url = model.url if kind == "anthropic" else model.base_url  # Anthropic's SDK adds the version itself
+    profile = ModelProfile(provider=kind, model="m", base_url=base_url, api_key="sk-test-key-000", **changes)
     return table.open_provider(profile, demo_delay_s=0, stack=stack)
 
 
@@ -108,7 +113,8 @@ async def test_the_request_holds_messages_tools_and_settings_and_the_key_only_in
     assert "sk-test" not in str(body)
 
 
-async def test_reasoning_is_thinking_and_calls_in_many_deltas_are_one_call(model, stack):
+@pytest.mark.parametrize("kind", WIRES)
+async def test_reasoning_is_thinking_and_calls_in_many_deltas_are_one_call(kind, model, stack):
     model.script(
         Answer(
             reasoning=("let me ", "see"),
@@ -117,7 +123,7 @@ async def test_reasoning_is_thinking_and_calls_in_many_deltas_are_one_call(model
             usage=(11, 7),
         )
     )
-    *deltas, response = await sent(opened("openai", model, stack))
+    *deltas, response = await sent(opened(kind, model, stack))
     assert deltas == [
         ThinkingDelta(text="let me "),
         ThinkingDelta(text="see"),
@@ -129,16 +135,18 @@ async def test_reasoning_is_thinking_and_calls_in_many_deltas_are_one_call(model
     assert (response.usage.input_tokens, response.usage.output_tokens) == (11, 7)
 
 
+@pytest.mark.parametrize("kind", WIRES)
 @pytest.mark.req("AGT-8")
-async def test_half_arguments_with_a_finish_reason_are_handed_on_as_they_are(model, stack):
+async def test_half_arguments_with_a_finish_reason_are_handed_on_as_they_are(kind, model, stack):
     model.script(Answer(calls=(ToolCall(name="demo__echo", arguments='{"path": "a'),)))
-    *_, response = await sent(opened("openai", model, stack))
+    *_, response = await sent(opened(kind, model, stack))
     assert [part.args for part in response.parts if isinstance(part, ToolCallPart)] == ['{"path": "a']
 
 
 HALF_CALL = (ToolCall(name="demo__echo", arguments='{"text": "abcdefgh"}', pieces=4),)
 
 
+@pytest.mark.parametrize("kind", WIRES)
 @pytest.mark.req("AGT-8")
 @pytest.mark.parametrize("how", ["clean", "connection"])
 @pytest.mark.parametrize(
@@ -146,19 +154,21 @@ HALF_CALL = (ToolCall(name="demo__echo", arguments='{"text": "abcdefgh"}', piece
     [Answer(text="x" * 200, cut_after=5), Answer(calls=HALF_CALL, cut_after=3)],
     ids=["in a text", "in a call"],
 )
-async def test_a_stream_that_ends_without_its_end_is_cut_and_no_answer(answer, how, model, stack):
+async def test_a_stream_that_ends_without_its_end_is_cut_and_no_answer(kind, answer, how, model, stack):
     """C57a, C57b."""
     model.script(Answer(text=answer.text, calls=answer.calls, cut_after=answer.cut_after, cut_how=how))
-    stream = opened("openai", model, stack).send(asked("go"), (ECHO,), {})
+    stream = opened(kind, model, stack).send(asked("go"), (ECHO,), {})
     with pytest.raises(StreamCut):
         assert not [item async for item in stream if isinstance(item, ModelResponse)]
 
 
+@pytest.mark.parametrize("kind", WIRES)
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
         (rate_limited(2), ProviderBusy),
         (Refuse(status=503, text="overloaded"), ProviderBusy),
+        (Refuse(status=529, text="overloaded"), ProviderBusy),
         (Refuse(status=500, text="oops"), ProviderDown),
         (Refuse(status=502, text="bad gateway"), ProviderDown),
         (Refuse(status=401, text="bad key"), ProviderRefused),
@@ -168,35 +178,41 @@ async def test_a_stream_that_ends_without_its_end_is_cut_and_no_answer(answer, h
     ],
     ids=str,
 )
-async def test_each_refusal_is_the_error_a_caller_acts_on_and_is_not_repeated(fault, expected, model, stack):
+async def test_each_refusal_is_the_error_a_caller_acts_on_and_is_not_repeated(
+    kind, fault, expected, model, stack
+):
     model.script(fault)
     with pytest.raises(ProviderError) as caught:
-        await sent(opened("openai", model, stack))
+        await sent(opened(kind, model, stack))
     assert type(caught.value) is expected
     assert len(model.bodies) == 1
 
 
-async def test_a_rate_limit_says_how_long_to_wait(model, stack):
+@pytest.mark.parametrize("kind", WIRES)
+async def test_a_rate_limit_says_how_long_to_wait(kind, model, stack):
     model.script(rate_limited(7))
     with pytest.raises(ProviderBusy) as caught:
-        await sent(opened("openai", model, stack))
+        await sent(opened(kind, model, stack))
     assert caught.value.retry_after_s == 7
 
 
-async def test_a_provider_that_never_begins_is_down_after_its_bound(model, stack):
+@pytest.mark.parametrize("kind", WIRES)
+async def test_a_provider_that_never_begins_is_down_after_its_bound(kind, model, stack):
     model.script(Hold(name="never"))
     with pytest.raises(ProviderDown):
-        await sent(opened("openai", model, stack, first_event_timeout_s=0.2))
+        await sent(opened(kind, model, stack, first_event_timeout_s=0.2))
 
 
-async def test_a_stream_that_stops_in_the_middle_is_cut_after_its_bound(model, stack):
+@pytest.mark.parametrize("kind", WIRES)
+async def test_a_stream_that_stops_in_the_middle_is_cut_after_its_bound(kind, model, stack):
     model.script(Answer(text="one two three four five", delta_characters=4, hold_after=2))
     with pytest.raises(StreamCut):
-        await sent(opened("openai", model, stack, timeout_s=2))
+        await sent(opened(kind, model, stack, timeout_s=2))
 
 
-async def test_nobody_listening_is_down(model, stack):
-    provider = opened("openai", model, stack)
+@pytest.mark.parametrize("kind", WIRES)
+async def test_nobody_listening_is_down(kind, model, stack):
+    provider = opened(kind, model, stack)
     await model.__aexit__(None, None, None)
     with pytest.raises(ProviderDown):
         await sent(provider)

@@ -1,8 +1,8 @@
-"""The HTTP face: `/v1/chat/completions`, `/v1/models`, `/v1/audio/transcriptions`."""
+"""The HTTP face: `/v1/chat/completions`, `/v1/messages`, `/v1/models`, `/v1/audio/transcriptions`."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from aiohttp import web
 from ..faults import Delay, Drop, Fault, Hold, Refuse
 from ..recorder import Call
 from ..server import cut
-from . import wire
+from . import messages, wire
 from .answers import Answer
 from .asked import Asked
 from .errors import ModelApiError, invalid
@@ -40,6 +40,7 @@ class Endpoint:
         """The routes below `/v1`."""
         return [
             web.post("/v1/chat/completions", self.chat),
+            web.post("/v1/messages", self.messages),
             web.get("/v1/models", self.models),
             web.post("/v1/audio/transcriptions", self.transcribe),
         ]
@@ -72,6 +73,58 @@ class Endpoint:
             raise
         finally:
             sim.changes.notify()
+
+    async def messages(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request in Anthropic's wire format; streams only."""
+        sim = self._sim
+        body = _parse(await request.read())
+        call = sim.recorder.begin(CHAT, body if isinstance(body, dict) else {"unparsed": body})
+        sim.changes.notify()
+        try:
+            self._authorize(request)
+            messages.check_request(body)
+            if not body.get("stream"):
+                raise invalid("this simulator only streams")
+            asked = Asked(body=messages.to_chat(body))
+            sim.check_model(asked)
+            scripted = sim.next_reply(asked)
+            answer = scripted if isinstance(scripted, Answer) else await self._meet(scripted, call, asked)
+            return await self._stream_messages(request, call, asked, wire.with_call_ids(answer, call.number))
+        except ModelApiError as error:
+            sim.recorder.finish(call, error.status, error.message, scripted=call.scripted)
+            return web.json_response(messages.refusal(error), status=error.status, headers=_headers(error))
+        except _CutError:
+            sim.recorder.finish(call, 0, "connection cut", scripted=True)
+            return cut(request)
+        except (asyncio.CancelledError, ConnectionError):
+            sim.recorder.finish(call, 0, "client hung up", scripted=True)
+            raise
+        finally:
+            sim.changes.notify()
+
+    async def _stream_messages(
+        self, request: web.Request, call: Call, asked: Asked, answer: Answer
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        counts = wire.usage(answer, asked)
+        envelope = wire.Envelope(id=f"msg_sim{call.number}", model=asked.body["model"], created=int(time()))
+        await response.write(messages.opening(envelope, counts))
+        async for piece in self._paced(answer, messages.until_cut(answer)):
+            await response.write(piece)
+        if answer.cut_after is not None:
+            return self._cut_stream(request, response, call, answer)
+        await response.write(messages.closing(wire.finish_reason(answer), counts))
+        self._sim.recorder.finish(call, 200)
+        return response
+
+    def _cut_stream(
+        self, request: web.Request, response: web.StreamResponse, call: Call, answer: Answer
+    ) -> web.StreamResponse:
+        self._sim.recorder.finish(call, 0, "stream cut", scripted=True)
+        if answer.cut_how == "connection" and request.transport is not None:
+            request.transport.close()  # flushes first, so the deltas before the cut do arrive
+        return response
 
     async def _meet(self, fault: Fault, call: Call, asked: Asked) -> Answer:
         """Let a fault happen; what comes after a delay or a hold is the next scripted reply."""
@@ -112,13 +165,14 @@ class Endpoint:
         await response.prepare(request)
         counts = wire.usage(answer, asked) if _wants_usage(asked) else None
         await response.write(wire.chunk(envelope, {"role": "assistant", "content": ""}))
-        async for piece in self._paced(envelope, answer, usage_follows=counts is not None):
+        pieces = (
+            wire.chunk(envelope, delta, usage_follows=counts is not None)
+            for delta in islice(wire.deltas(answer), answer.cut_after)
+        )
+        async for piece in self._paced(answer, pieces):
             await response.write(piece)
         if answer.cut_after is not None:
-            self._sim.recorder.finish(call, 0, "stream cut", scripted=True)
-            if answer.cut_how == "connection" and request.transport is not None:
-                request.transport.close()  # flushes first, so the deltas before the cut do arrive
-            return response
+            return self._cut_stream(request, response, call, answer)
         tail = wire.chunk(envelope, {}, wire.finish_reason(answer), usage_follows=counts is not None)
         if counts is not None:
             tail += wire.usage_chunk(envelope, counts)
@@ -126,14 +180,8 @@ class Endpoint:
         self._sim.recorder.finish(call, 200)
         return response
 
-    async def _paced(
-        self, envelope: wire.Envelope, answer: Answer, *, usage_follows: bool
-    ) -> AsyncIterator[bytes]:
+    async def _paced(self, answer: Answer, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         """The deltas at the answer's pace; without one they go out joined, which spares both sides' CPU."""
-        pieces = (
-            wire.chunk(envelope, delta, usage_follows=usage_follows)
-            for delta in islice(wire.deltas(answer), answer.cut_after)
-        )
         if answer.hold_after is not None:
             yield b"".join(islice(pieces, answer.hold_after))
             self._sim.changes.notify()
@@ -177,7 +225,9 @@ class Endpoint:
     def _authorize(self, request: web.Request) -> None:
         if self._sim.api_key is None:
             return
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        given = request.headers.get("x-api-key") or request.headers.get("Authorization", "").removeprefix(
+            "Bearer "
+        )
         if given != self._sim.api_key:
             raise ModelApiError(
                 401, "Incorrect API key provided.", kind="authentication_error", code="invalid_api_key"
@@ -208,5 +258,8 @@ def _scripted(fault: Refuse) -> ModelApiError:
 
 
 def _refusal(error: ModelApiError) -> web.Response:
-    headers = {} if error.retry_after_s is None else {"Retry-After": f"{error.retry_after_s:g}"}
-    return web.json_response(error.body(), status=error.status, headers=headers)
+    return web.json_response(error.body(), status=error.status, headers=_headers(error))
+
+
+def _headers(error: ModelApiError) -> dict[str, str]:
+    return {} if error.retry_after_s is None else {"Retry-After": f"{error.retry_after_s:g}"}
