@@ -49,6 +49,14 @@ class Street:
     def mention(self, role: str, group: Any, text: str) -> Any:
         return self.sim.say(group, f"{self._name()} {text}", user=self._speaker(role))
 
+    def in_thread(self, role: str, text: str) -> Any:
+        """Name the bot in a thread of the listed group (on Telegram a topic of a listed forum)."""
+        raise NotImplementedError
+
+    def all_shown(self, where: Any) -> str:
+        """All that bots have shown there, now."""
+        return "\n".join(self.shown(message) for message in self.sim.replies(where))
+
     def bot_speaks(self, text: str) -> int:
         """The other bot names ours in the listed group; how many updates that is."""
         if self.bot is None:
@@ -94,7 +102,20 @@ class TelegramStreet(Street):
 
     def _make_groups(self) -> tuple[Any, Any]:
         everybody = list(self.people.values())
+        self._forum = self.sim.add_forum("Listed forum", everybody)
+        self.sim.add_topic(self._forum, "first")
+        self._topic = self.sim.add_topic(self._forum, "second")
         return self.sim.add_supergroup("Listed", everybody), self.sim.add_supergroup("Other", everybody)
+
+    @property
+    def access(self) -> dict[str, Any]:
+        access = super().access
+        access["allow"]["telegram"].append(f"chat:{self._forum.id}")
+        return access
+
+    def in_thread(self, role: str, text: str) -> Any:
+        words, speaker = f"{self._name()} {text}", self._speaker(role)
+        return self.sim.say(self._forum, words, user=speaker, thread=self._topic.id)
 
     def buttons(self, message: Any) -> list[str]:
         return [button.text for row in message.buttons for button in row]
@@ -109,7 +130,12 @@ class DiscordStreet(Street):
     def _make_groups(self) -> tuple[Any, Any]:
         self.bot = self.sim.people.add_user(None, "Another Bot", is_bot=True)
         guild = self.sim.add_guild("Server", [*self.people.values(), self.bot])
-        return self.sim.add_channel(guild, "listed"), self.sim.add_channel(guild, "other")
+        listed = self.sim.add_channel(guild, "listed")
+        self._thread = self.sim.add_thread(listed, "aside")
+        return listed, self.sim.add_channel(guild, "other")
+
+    def in_thread(self, role: str, text: str) -> Any:
+        return self.mention(role, self._thread, text)
 
     def forward(self, role: str, message: Any) -> None:
         self.sim.say(self.people[role], "", forward=message)
@@ -134,7 +160,13 @@ class SlackStreet(Street):
     def _make_groups(self) -> tuple[Any, Any]:
         self.bot = self.sim.add_bot("Another Bot", "another").user
         everybody = [*self.people.values(), self.bot]
-        return self.sim.add_channel("listed", everybody), self.sim.add_channel("other", everybody)
+        listed = self.sim.add_channel("listed", everybody)
+        self._root = self.sim.say(listed, "below me is a thread")
+        self.sim.deliveries.open.clear()  # it was said before there was a bot
+        return listed, self.sim.add_channel("other", everybody)
+
+    def in_thread(self, role: str, text: str) -> Any:
+        return self.sim.mention(self.listed, text, user=self._speaker(role), thread=self._root)
 
     def mention(self, role: str, group: Any, text: str) -> Any:
         return self.sim.mention(group, text, user=self._speaker(role))
