@@ -1,7 +1,8 @@
 """Forgets what is old, at the start and then every hour: rows in bounded batches, and files of tool results.
 
 Neighbours: `daemon` runs it; what may go is decided in `store.retention`. Messages, sessions, agents' states and
-memory are not its affair: they stay until a person erases them. SQLite keeps the room for new rows; the file does
+memory are not its affair: they stay until a person erases them. Requests, grants, the audit log, and who was let in
+or refused by a code stay, too: they say who may do what, and why. SQLite keeps the room for new rows; the file does
 not shrink.
 """
 
@@ -40,6 +41,8 @@ class Retention:
     dead_letters_days: float = 90
     buttons_days: float = 30
     results_days: float = 30
+    told_days: float = 90
+    usage_days: float = 400
 
 
 class Cleaner:
@@ -76,6 +79,8 @@ class Cleaner:
             "outbox": await self._rows(retention.forget_sent, kept.outbox_days),
             "dead_letters": await self._rows(retention.forget_dead_letters, kept.dead_letters_days),
             "buttons": await self._rows(retention.forget_buttons, kept.buttons_days),
+            "told": await self._rows(retention.forget_told, kept.told_days),
+            "usage": await self._rows(retention.forget_usage, kept.usage_days),
             "results": await self._files(kept.results_days),
         }
 

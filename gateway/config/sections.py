@@ -234,6 +234,8 @@ class RetentionSettings(Section):
     dead_letters_days: Days = 90  # what could not be sent, or may not have arrived
     buttons_days: Days = 30  # of settled requests
     results_days: Days = 30  # files of tool results
+    told_days: Days = 90  # who was told once that the bot is private or paused, and codes nobody used
+    usage_days: Days = 400  # what was used by day, turn and model
 
 
 class LimitSettings(Section):

@@ -4,6 +4,7 @@ Nothing that is open is ever touched: no turn that has not ended, no request tha
 sent, and nothing these refer to. Every function returns how many rows it removed; 0: nothing is left to remove.
 """
 
+from gateway.clock import from_ms
 from gateway.store.lanes import OPEN_STATES
 from gateway.store.outbox import REPLACED
 from gateway.store.tx import Tx
@@ -83,6 +84,42 @@ def forget_buttons(tx: Tx, before_ms: int, most: int) -> int:
         before=before_ms,
         most=most,
     )
+
+
+def forget_told(tx: Tx, before_ms: int, most: int) -> int:
+    """Strangers who were told before then that the bot is private, unused codes of then, and who was told of a pause.
+
+    They are told once more if they write again. Who was let in, or refused, is not forgotten.
+    """
+    strangers = tx.run(
+        "DELETE FROM pairings WHERE (platform, account, user_id) IN"
+        " (SELECT platform, account, user_id FROM pairings WHERE state IN ('stranger', 'asked')"
+        " AND told_at < :before AND COALESCE(expires_at, 0) < :before LIMIT :most)",
+        before=before_ms,
+        most=most,
+    )
+    told = tx.run(
+        "DELETE FROM told WHERE (topic, subject) IN (SELECT topic, subject FROM told WHERE at < :before LIMIT :most)",
+        before=before_ms,
+        most=most,
+    )
+    return strangers + told
+
+
+def forget_usage(tx: Tx, before_ms: int, most: int) -> int:
+    """What was used before then: by day, for the limits, and by turn and model."""
+    days = tx.run(
+        "DELETE FROM usage WHERE (day, subject) IN (SELECT day, subject FROM usage WHERE day < :day LIMIT :most)",
+        day=from_ms(before_ms).date().isoformat(),
+        most=most,
+    )
+    by_turn = tx.run(
+        "DELETE FROM turn_usage WHERE (turn_id, model) IN"
+        " (SELECT turn_id, model FROM turn_usage WHERE at < :before LIMIT :most)",
+        before=before_ms,
+        most=most,
+    )
+    return days + by_turn
 
 
 def open_turn_ids(tx: Tx) -> frozenset[int]:

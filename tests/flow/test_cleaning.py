@@ -47,6 +47,8 @@ async def test_what_is_old_goes_by_its_kind_and_answers_stay(house: House) -> No
         "outbox": 0,
         "dead_letters": 0,
         "buttons": 0,
+        "told": 0,
+        "usage": 0,
         "results": 0,
     }
     house.clock.pass_by(days=16)
@@ -57,6 +59,8 @@ async def test_what_is_old_goes_by_its_kind_and_answers_stay(house: House) -> No
         "outbox": True,
         "dead_letters": False,
         "buttons": True,
+        "told": False,
+        "usage": False,
         "results": False,
     }
     for table in ("inbox", "turn_events", "turn_messages", "outbox", "buttons"):
@@ -202,3 +206,34 @@ async def test_of_a_pruned_turn_its_answer_is_left_and_of_an_unknown_or_foreign_
     assert page.answer.startswith("You said: plum")
     assert await api.events(99, 0) is None
     assert await api.events(1, 0, owner="memory:2") is None
+
+
+@pytest.mark.req("OPS-12")
+async def test_strangers_unused_codes_and_what_was_used_are_forgotten_and_who_was_let_in_is_not(
+    house_of: Open,
+) -> None:
+    house = await house_of(access={"allow": {"memory": ["1"]}})
+    ann, bob, eve = house.person("1", "Ann"), house.person("2", "Bob"), house.person("666", "Eve")
+    ann.says("plum")
+    await ann.gets("You said: plum")
+    eve.says("let me in")
+    await eve.gets("This bot is private.")
+    bob.says("me, too")
+    told = await bob.gets("This bot is private.")
+    code = told.text.split("within an hour: ")[1].split(" ")[0]
+    assert (await house.daemon.trust.approve_pairing(code)).done
+    await house.quiet()
+    cleaner = _cleaner(house)
+
+    house.clock.pass_by(days=89)
+    removed = await cleaner.clean()
+    assert (removed["told"], removed["usage"]) == (0, 0)
+    house.clock.pass_by(days=2)
+    assert (await cleaner.clean())["told"] == 1
+    assert await house.values("SELECT state FROM pairings") == ["paired"]
+    house.clock.pass_by(days=320)
+    assert (await cleaner.clean())["usage"] == 2
+    for table in ("usage", "turn_usage"):
+        assert await house.values(f"SELECT COUNT(*) FROM {table}") == [0]
+    bob.says("still here")
+    await bob.gets("You said: still here")

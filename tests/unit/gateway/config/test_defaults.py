@@ -44,6 +44,8 @@ DEFAULTS = {
         "dead_letters_days": 90,
         "buttons_days": 30,
         "results_days": 30,
+        "told_days": 90,
+        "usage_days": 400,
     },
     "shutdown": {"drain_s": 30},
     "context": {"compress_at": 0.5, "protect_first": 3, "protect_last": 20, "summary_model": None},
