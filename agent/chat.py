@@ -90,7 +90,7 @@ async def chat(
     )
     run.records.extend(state.records)
     run.summary_failed = has_failed_summary(state.records)
-    run.load_history(state.history)
+    await run.load_history(state.history)
     async with aclosing(_steps(run)) as events:
         async for event in events:
             if isinstance(event, Record):
@@ -115,7 +115,7 @@ async def _steps(run: Run) -> AsyncGenerator[AgentEvent, None]:
             case Send() as step:
                 events = _send(run, step)
             case Handle() as step:
-                events = handle_call(step, run.turn_input.turn_id, run.snapshot, run.gate, run.ask)
+                events = handle_call(step, run.turn_input, run.snapshot, run.gate, run.ask)
             case never:
                 assert_never(never)
         async with aclosing(events):

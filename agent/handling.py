@@ -25,7 +25,7 @@ from agent.events import (
     ToolState,
 )
 from agent.notices import HANDED_OVER
-from agent.ports import Allowed, Answered, Ask, Denied, Gate, Pending, asks_nobody
+from agent.ports import Allowed, Answered, Ask, Denied, Gate, Pending, TurnInput, Who, asks_nobody
 from agent.questions import Question, Reply
 from agent.records import Handle, is_task_call
 from agent.snapshot import Snapshot
@@ -55,7 +55,7 @@ def is_showable(call: ToolCall) -> bool:
 
 
 async def handle_call(
-    step: Handle, turn_id: int, snapshot: Snapshot, gate: Gate, ask: Ask = asks_nobody
+    step: Handle, turn: TurnInput, snapshot: Snapshot, gate: Gate, ask: Ask = asks_nobody
 ) -> AsyncGenerator[AgentEvent, None]:
     """Handle one call up to its result and checkpoint B, or up to `ApprovalNeeded`."""
     call, tool = step.call, snapshot.tools.find(step.call.server, step.call.tool)
@@ -69,7 +69,7 @@ async def handle_call(
         events = _settled(step, "error", fault)
     else:
         assert tool is not None  # `_why_not` names a missing tool
-        events = _decided(step, tool, turn_id, snapshot, gate, ask)
+        events = _decided(step, tool, turn, snapshot, gate, ask)
     async with aclosing(events):
         async for event in events:
             yield event
@@ -89,7 +89,7 @@ def _why_not(step: Handle, tool: Tool | None) -> str | None:
 
 
 async def _decided(
-    step: Handle, tool: Tool, turn_id: int, snapshot: Snapshot, gate: Gate, ask: Ask
+    step: Handle, tool: Tool, turn: TurnInput, snapshot: Snapshot, gate: Gate, ask: Ask
 ) -> AsyncGenerator[AgentEvent, None]:
     call = step.call
     # A call that was running had its approval; a harmless one runs again without a second question.
@@ -114,7 +114,7 @@ async def _decided(
             yield ToolStarted(call_id=call.id, effect=tool.effect)
             yield StatusChanged(status="running_tool")
             yield ToolShown(call=call, state="running")
-            outcome, content, files = await _run(tool, call, turn_id, snapshot, ask)
+            outcome, content, files = await _run(tool, call, turn, snapshot, ask)
             for event in _settle(step, outcome, content, files):
                 yield event
 
@@ -156,12 +156,12 @@ def _settle(
 
 
 async def _run(
-    tool: Tool, call: ToolCall, turn_id: int, snapshot: Snapshot, ask: Ask
+    tool: Tool, call: ToolCall, turn: TurnInput, snapshot: Snapshot, ask: Ask
 ) -> tuple[ToolOutcome, str, tuple[ResultFile, ...]]:
-    key = f"call_{turn_id}_{call.id.replace('.', '_')}"
-    result = await _attempt(tool, call, key, snapshot, ask)
+    key = f"call_{turn.turn_id}_{call.id.replace('.', '_')}"
+    result = await _attempt(tool, call, key, snapshot, ask, turn.who)
     if result.lost and tool.effect != "external":
-        result = await _attempt(tool, call, key, snapshot, ask)
+        result = await _attempt(tool, call, key, snapshot, ask, turn.who)
     text = result.text or "(no output)"
     if len(text) > _INLINE:
         text = await asyncio.to_thread(
@@ -175,7 +175,9 @@ async def _run(
 _INLINE = 500
 
 
-async def _attempt(tool: Tool, call: ToolCall, key: str, snapshot: Snapshot, ask: Ask) -> ToolResult:
+async def _attempt(
+    tool: Tool, call: ToolCall, key: str, snapshot: Snapshot, ask: Ask, who: Who | None
+) -> ToolResult:
     timeout_s, wait_s = snapshot.tool_timeout_s, snapshot.answer_wait_s
     one_by_one = asyncio.Lock()
 
@@ -190,7 +192,9 @@ async def _attempt(tool: Tool, call: ToolCall, key: str, snapshot: Snapshot, ask
 
     try:
         async with asyncio.timeout(timeout_s) as bound:
-            return await tool.run(dict(call.args or {}), ToolCallContext(key=key, ask=ask_outside_the_bound))
+            return await tool.run(
+                dict(call.args or {}), ToolCallContext(key=key, ask=ask_outside_the_bound, who=who)
+            )
     except TimeoutError:
         text = f"{call.name} gave no result within {timeout_s:g} seconds; whether it did its work is unknown."
         # A second wait as long as the first helps nobody, so a harmless tool is not asked again either.

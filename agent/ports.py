@@ -67,17 +67,29 @@ async def asks_nobody(_call: ToolCall, _question: Question, _wait_s: float) -> R
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """Whose turn it is, and where: `user` is platform:user. `is_alone`: nobody else takes part in the session."""
+
+    user: str
+    session_id: int
+    platform: str
+    is_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInput:
     """What opened the turn: the words for the model (a speaker's name included where several speak).
 
     `context` is one line for the system prompt: platform, chat, speaker, time. `rounds_before` are responses the turn
-    has already (another agent's chat came before this one): call ids are unique in the turn.
+    has already (another agent's chat came before this one): call ids are unique in the turn. `who` is whose turn it is;
+    without it nobody's memory takes part.
     """
 
     turn_id: int
     text: str
     context: str = ""
     rounds_before: int = 0
+    who: Who | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

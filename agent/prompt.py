@@ -1,4 +1,4 @@
-"""The system prompt: identity first, then skills, then the turn's context (pure).
+"""The system prompt: identity first, then skills, what is remembered of the person, the turn's context (pure).
 
 What changes most stands last: providers cache a prompt by its head.
 """
@@ -20,6 +20,13 @@ def stable_head(name: str, instructions: str, blocks: Sequence[str] = ()) -> str
     return "\n\n".join([f"Your name is {name}.\n{identity}", *(b.strip() for b in blocks if b.strip())])
 
 
-def system_prompt(head: str, context: str) -> str:
-    """The whole system prompt of one turn; `context` is one line: platform, chat, speaker, time."""
-    return f"{head}\n\n{context}".strip() if context else head
+def system_prompt(head: str, context: str, *, memory: str = "", found: str = "") -> str:
+    """The whole system prompt of one turn.
+
+    Args:
+        head: The same over all turns of the agent.
+        context: One line: platform, chat, speaker, time.
+        memory: What is known of the person; changes now and then.
+        found: What is remembered that fits the question.
+    """
+    return "\n\n".join(part for part in (head, memory, context, found) if part).strip()

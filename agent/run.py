@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent import budget
 from agent.context.folding import compressions_in, folded, moved
 from agent.events import Record, Responded
+from agent.memory.lifecycle import Recalled
 from agent.ports import Ask, Gate, Hear, TurnInput
 from agent.prompt import system_prompt
 from agent.sending import Answer, Sleep
@@ -37,11 +38,15 @@ class Run:
     _system: "list[ModelMessage]" = field(default_factory=list)
     _history: "list[ModelMessage]" = field(default_factory=list)
 
-    def load_history(self, history: tuple[str, ...]) -> None:
-        """Read the agent's stored messages, once for all sends."""
+    async def load_history(self, history: tuple[str, ...]) -> None:
+        """Read the agent's stored messages, and what is remembered of the person, once for all sends."""
         from agent import history as messages
 
-        prompt = system_prompt(self.snapshot.head, self.turn_input.context)
+        turn = self.turn_input
+        recalled = (
+            Recalled() if turn.who is None else await self.snapshot.memory.begin_turn(turn.who, turn.text)
+        )
+        prompt = system_prompt(self.snapshot.head, turn.context, memory=recalled.block, found=recalled.found)
         self._system = [messages.system_message(prompt)]
         self._history = messages.load(history)
 

@@ -13,6 +13,8 @@ from contextlib import AsyncExitStack
 from importlib import import_module
 
 from agent.cooldown import Cooldown
+from agent.memory.loading import load_memory
+from agent.memory.provider import FactStore
 from agent.prompt import stable_head
 from agent.providers import table
 from agent.settings import AgentProfile, AgentSettings, McpServer
@@ -31,13 +33,15 @@ class AgentRuntime:
 
     Args:
         settings: What to build from.
+        facts: Where the built-in memory keeps what it knows; None: nothing is remembered.
 
     Raises:
         SettingsError: The settings name a model, provider, tool or skill that does not exist.
     """
 
-    def __init__(self, settings: AgentSettings) -> None:
+    def __init__(self, settings: AgentSettings, *, facts: FactStore | None = None) -> None:
         check_settings(settings)
+        self.memory = load_memory(settings.memory.provider, settings.memory.settings, facts)
         self._settings = settings
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
@@ -124,6 +128,7 @@ class AgentRuntime:
             routes=tuple(self._routes[name] for name in names),
             tools=catalogue,
             results=self._results,
+            memory=self.memory,
             budget=settings.budget,
             tool_timeout_s=settings.tools.timeout_s,
             result_limit=settings.tools.result_limit,
@@ -162,8 +167,10 @@ class AgentRuntime:
             for connection in self._connections:
                 group.create_task(connection.run())
             settling = group.create_task(self._settle())
+            remembering = group.create_task(self.memory.run())
             await self._stopping.wait()
             settling.cancel()
+            remembering.cancel()
             for connection in self._connections:
                 connection.stop()
 
@@ -195,7 +202,11 @@ class AgentRuntime:
             if connection.name in self._settings.mcp_servers or self._is_demo(agent)
             for tool in connection.tools
         )
-        chosen = [t for t in (*self._builtin, *of_servers) if matches(patterns, t.server, t.tool)]
+        chosen = [
+            t
+            for t in (*self._builtin, *self.memory.tools, *of_servers)
+            if matches(patterns, t.server, t.tool)
+        ]
         return (*chosen, *skill_tools(self._skills[agent]), *task_tools(agent, tuple(self._settings.agents)))
 
     def _effect_of(self, server: str, tool: str) -> Effect:

@@ -97,6 +97,14 @@ class ContextRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRules:
+    """Who remembers (`builtin`, `none`, or a package's name), and that provider's own settings."""
+
+    provider: str = "builtin"
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """Everything an `AgentRuntime` is built from.
 
@@ -112,6 +120,7 @@ class AgentSettings:
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     tools: ToolRules = field(default_factory=ToolRules)
     context: ContextRules = field(default_factory=ContextRules)
+    memory: MemoryRules = field(default_factory=MemoryRules)
     budget: int = 40
     demo_delay_s: float = 0.02
     demo_server: bool = True

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent.cooldown import Cooldown
+from agent.memory.lifecycle import Memory
 from agent.prices import Price
 from agent.provider import Provider
 from agent.retries import DEFAULT_RETRIES, RetryPolicy
@@ -42,6 +43,7 @@ class Snapshot:
     routes: tuple[Route, ...]
     tools: Catalogue
     results: ResultFolder
+    memory: Memory = field(default_factory=Memory, repr=False)
     budget: int = 40
     tool_timeout_s: float = 300.0
     result_limit: int = 50_000

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from agent.errors import SettingsError
+from agent.memory.loading import check_provider
 from agent.providers.table import KEYED, MODULES
 from agent.settings import AgentSettings
 from agent.tools.builtin import BUILTIN_NAMES
@@ -36,6 +37,7 @@ def check_settings(settings: AgentSettings) -> None:
     for name, server in settings.mcp_servers.items():
         if (server.command is None) == (server.url is None):
             raise SettingsError(f"mcpServers.{name}: give either a command or a url")
+    check_provider(settings.memory.provider)
     for name, agent in settings.agents.items():
         _known(f"agents.{name}.model", agent.model, settings.models)
         for pattern in agent.tools:

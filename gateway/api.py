@@ -66,6 +66,7 @@ class Vitals:
 
     adapters: tuple[PartHealth, ...] = ()
     tools: tuple[PartHealth, ...] = ()
+    memory: tuple[PartHealth, ...] = ()
     running: int = 0
     waiting: int = 0
     stopping: bool = False

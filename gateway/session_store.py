@@ -4,6 +4,7 @@ A lane has many sessions over time. A reset gives a new id; the old session stay
 runs belongs to it. What is remembered about a person outlives every session.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
@@ -66,11 +67,22 @@ class Session:
     expired: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A session that was reset; `subject` (platform:user) asked its last question."""
+
+    session_id: int
+    subject: str
+    platform: str
+
+
 class SessionStore:
     """Finds, makes and resets sessions, inside the caller's transaction."""
 
-    def __init__(self, policy: ResetPolicy) -> None:
+    def __init__(self, policy: ResetPolicy, *, ended: Callable[[Ended], None] = lambda _: None) -> None:
+        """`ended` is told of each session that had a question, once its end is stored."""
         self._policy = policy
+        self._ended = ended
 
     def get_or_create(
         self,
@@ -110,6 +122,14 @@ class SessionStore:
 
     def reset(self, tx: Tx, lane: Lane, *, reason: str, now_ms: int) -> int:
         """End the lane's session and begin a new one; returns the new id."""
+        last = tx.row(
+            "SELECT requester FROM turns WHERE session_id = :id ORDER BY id DESC LIMIT 1", id=lane.session_id
+        )
+        if last is not None and lane.session_id is not None:
+            ended = Ended(
+                session_id=lane.session_id, subject=last["requester"], platform=lane.target.platform
+            )
+            tx.after_commit(lambda: self._ended(ended))
         return reset(tx, lane, reason=reason, now_ms=now_ms)
 
     def _is_over(self, tx: Tx, lane: Lane, now: datetime, policy: ResetPolicy) -> bool:

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, cast
 
 from agent.calls import ResultFile
+from agent.ports import Who
 from agent.provider import ToolSpec
 from agent.questions import Question, Reply
 
@@ -41,10 +42,12 @@ class ToolCallContext:
     """What a tool may know about its call: `key` is unique and the same when the call runs again.
 
     `ask` asks the user something while the tool runs; the wait is bounded, and not counted as the tool's time.
+    `who` is the person whose turn calls the tool.
     """
 
     key: str
     ask: Callable[[Question], Coroutine[object, object, Reply]] | None = None
+    who: Who | None = None
 
 
 Runner = Callable[[Mapping[str, object], ToolCallContext], Awaitable[ToolResult]]

@@ -59,6 +59,8 @@ def status(config: ConfigFile = None, as_json: Json = False) -> None:
         typer.echo(f"adapter {part['name']}: {part['trouble'] or 'online'}")
     if found["terminals"]:
         typer.echo(f"terminals: {', '.join(found['terminals'])}")
+    for part in vitals["memory"]:
+        typer.echo(f"memory {part['name']}: {part['trouble'] or part['detail']}")
     for part in vitals["tools"]:
         typer.echo(f"tools of {part['name']}: {part['trouble'] or part['detail']}")
     typer.echo(

@@ -209,9 +209,10 @@ class ContextSettings(Section):
 
 
 class MemorySettings(Section):
-    """Long-term memory; `review_every` is in user turns."""
+    """Long-term memory: who keeps it, its own settings, and after how many turns (tool rounds) a review looks."""
 
     provider: Annotated[str, Field(min_length=1)] = "builtin"
+    settings: Mapping[str, Any] = Field(default_factory=dict)
     review_every: Count = 10
 
 

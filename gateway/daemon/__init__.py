@@ -1,6 +1,14 @@
 """The daemon: `settings` reads the configuration for each part, `life` puts the parts together and runs them."""
 
 from gateway.daemon.life import EXIT_OK, EXIT_RESTART, AdapterFactory, Plan, run_daemon
-from gateway.daemon.tool_servers import look_at_tool_servers
+from gateway.daemon.tool_servers import look_at_memory, look_at_tool_servers
 
-__all__ = ["EXIT_OK", "EXIT_RESTART", "AdapterFactory", "Plan", "look_at_tool_servers", "run_daemon"]
+__all__ = [
+    "EXIT_OK",
+    "EXIT_RESTART",
+    "AdapterFactory",
+    "Plan",
+    "look_at_memory",
+    "look_at_tool_servers",
+    "run_daemon",
+]

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import structlog
 
 from agent.errors import SettingsError
+from agent.memory.loading import BUILTIN
+from agent.ports import Who
 from agent.runtime import AgentRuntime
 from gateway import sdnotify
 from gateway.access import Access
@@ -27,7 +29,9 @@ from gateway.clock import Clock, to_ms, utc_now
 from gateway.commands import Commands
 from gateway.config import Config
 from gateway.control import SOCKET, ControlServer, JoinTerminal, Terminals
+from gateway.daemon.facts import StoredFacts
 from gateway.daemon.operator import trust_handlers
+from gateway.daemon.reviewer import DRAFTS, Reviewer
 from gateway.daemon.settings import (
     access_lists,
     agent_settings,
@@ -40,7 +44,7 @@ from gateway.daemon.settings import (
     retention,
 )
 from gateway.daemon.signals import end_within, on_signals
-from gateway.daemon.tool_servers import tool_health
+from gateway.daemon.tool_servers import memory_health, tool_health
 from gateway.delivery import Delivery
 from gateway.dispatcher import LocalDispatcher
 from gateway.errors import StoreUnavailable
@@ -54,7 +58,7 @@ from gateway.pause import Pause
 from gateway.redaction import Redactor
 from gateway.requests import Desk
 from gateway.retrying import Retrying
-from gateway.session_store import SessionStore
+from gateway.session_store import Ended, SessionStore
 from gateway.store import restarts, schema
 from gateway.store.audit import AuditLog
 from gateway.store.lanes import Head
@@ -65,6 +69,7 @@ from gateway.supervisor import Supervisor
 from gateway.trust import Trust
 from gateway.turn_queue import TurnQueue
 from gateway.turns import Gatekeeper, TurnRunner, TurnSettings
+from gateway.turns.afterwards import Afterwards
 
 log = structlog.get_logger()
 
@@ -119,7 +124,10 @@ class Daemon:
         self._stop = asyncio.Event()
         self._stopping = stopping
         self.exit_code = EXIT_OK
-        self._runtime = AgentRuntime(agent_settings(config, demo_delay_s=plan.demo_delay_s))
+        self._runtime = AgentRuntime(
+            agent_settings(config, demo_delay_s=plan.demo_delay_s),
+            facts=StoredFacts(database=database, clock=clock),
+        )
         self._hub = EventHub()
         self._queue = TurnQueue(
             per_user=config.queue.max_running_per_user, total=config.queue.max_running, clock=clock
@@ -169,7 +177,16 @@ class Daemon:
         self._pause = Pause(audit=self._audit, kick=self._dispatcher.kick, clock=clock)
         limits = Limits(*day_limits(config), clock=clock)
         retrying = Retrying(self._desk, limits=limits, kick=self._queue.kick, clock=clock)
-        sessions = SessionStore(reset_policy(config.sessions))
+        self._reviewer = Reviewer(
+            database=database,
+            runtime=self._runtime,
+            every=config.memory.review_every,
+            drafts=config.state_dir / DRAFTS,
+            mask=mask,
+            keeps_facts=config.memory.provider == BUILTIN,
+            clock=clock,
+        )
+        sessions = SessionStore(reset_policy(config.sessions), ended=self._session_ended)
         settings = intake_settings(config)
         self._intake = Intake(
             database=database,
@@ -215,6 +232,7 @@ class Daemon:
             card_mask=redactor.for_decision,
             agents=frozenset(config.agents),
             why_cut=self._queue.why_cut,
+            afterwards=Afterwards(memory=self._runtime.memory, wake=self._reviewer.wake),
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             results=config.state_dir / "results",
             clock=clock,
@@ -278,6 +296,7 @@ class Daemon:
             background = [
                 group.create_task(self._runtime.run(), name="agent"),
                 group.create_task(self._open_gate(group), name="gate"),
+                group.create_task(self._reviewer.run(), name="reviewer"),
                 group.create_task(self._tick(), name="ticker"),
                 group.create_task(self._cleaner.run(), name="cleaner"),
                 group.create_task(_feed_watchdog(), name="watchdog"),
@@ -341,6 +360,11 @@ class Daemon:
         self._desk.expire(tx)
         self._desk.escalate(tx)
 
+    def _session_ended(self, ended: Ended) -> None:
+        self._runtime.memory.session_ended(
+            Who(user=ended.subject, session_id=ended.session_id, platform=ended.platform)
+        )
+
     def _adapter_finished(self, adapter: Adapter) -> None:
         if adapter.platform == self._plan.leave_with:
             self._stop.set()
@@ -348,7 +372,9 @@ class Daemon:
     def _tools_status(self) -> list[str]:
         vitals = self._vitals()
         adapters = [f"{part.name}: {part.trouble or 'online'}" for part in vitals.adapters]
-        return adapters + [f"Tools of {part.name}: {part.trouble or part.detail}" for part in vitals.tools]
+        tools = [f"Tools of {part.name}: {part.trouble or part.detail}" for part in vitals.tools]
+        memory = [f"Memory {part.name}: {part.trouble}" for part in vitals.memory if part.trouble]
+        return [*adapters, *tools, *memory]
 
     def _vitals(self) -> Vitals:
         return Vitals(
@@ -357,6 +383,7 @@ class Daemon:
                 for name, health in self._supervisor.health.items()
             ),
             tools=tuple(tool_health(state) for state in self._runtime.status()),
+            memory=tuple(memory_health(state) for state in self._runtime.memory.states),
             running=self._queue.running,
             waiting=self._queue.waiting,
             stopping=self._stop.is_set(),

@@ -5,7 +5,15 @@ from zoneinfo import ZoneInfo
 
 from agent.errors import SettingsError
 from agent.prices import FREE, Price
-from agent.settings import AgentProfile, AgentSettings, ContextRules, McpServer, ModelProfile, ToolRules
+from agent.settings import (
+    AgentProfile,
+    AgentSettings,
+    ContextRules,
+    McpServer,
+    MemoryRules,
+    ModelProfile,
+    ToolRules,
+)
 from gateway.access import AccessLists
 from gateway.cleaner import Retention
 from gateway.config import Config, ConfigError, Problem, SessionSettings
@@ -73,6 +81,7 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
             answer_wait_s=config.tools.answer_wait_s,
         ),
         context=ContextRules(**config.context.model_dump()),
+        memory=MemoryRules(provider=config.memory.provider, settings=config.memory.settings),
         budget=config.turns.budget,
         demo_delay_s=demo_delay_s,
     )

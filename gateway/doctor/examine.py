@@ -9,7 +9,7 @@ from gateway.adapter import Finding
 from gateway.clock import Clock, utc_now
 from gateway.config import Config
 from gateway.control import SOCKET, NoDaemon, ask
-from gateway.daemon import look_at_tool_servers
+from gateway.daemon import look_at_memory, look_at_tool_servers
 from gateway.doctor import house
 from gateway.doctor.accounts import AccountToCheck, check_accounts
 from gateway.doctor.parts import Part
@@ -32,8 +32,10 @@ async def examine(
     status, daemon = await _daemon(config)
     if status is None:
         looking = [(one.name, one.trouble, one.detail) for one in await look_at_tool_servers(config)]
+        memory = [(one.name, one.trouble) for one in look_at_memory(config)]
     else:
         looking = [(one["name"], one["trouble"], one["detail"]) for one in status["vitals"]["tools"]]
+        memory = [(one["name"], one["trouble"]) for one in status["vitals"]["memory"]]
     checkups = await check_accounts(accounts)
     dates = [checkup.server_date for checkup in checkups if checkup.server_date]
     machine = (
@@ -51,6 +53,7 @@ async def examine(
             Part(name=account.place, findings=checkup.findings)
             for account, checkup in zip(accounts, checkups, strict=True)
         ),
+        *(Part(name=f"memory {name}", findings=(_memory(trouble),)) for name, trouble in memory),
         *(
             Part(name=f"tools of {name}", findings=(_server(trouble, detail),))
             for name, trouble, detail in looking
@@ -120,6 +123,17 @@ def _server(trouble: str, detail: str) -> Finding:
         state="failed",
         detail=trouble,
         fix="see that its command or url in mcpServers works by itself; all else goes on without it",
+    )
+
+
+def _memory(trouble: str) -> Finding:
+    if not trouble:
+        return Finding(name="provider", state="ok", detail="can be used")
+    return Finding(
+        name="provider",
+        state="failed",
+        detail=trouble,
+        fix="see what its package needs in memory.settings, or set memory.provider to builtin; all else goes on",
     )
 
 

@@ -86,6 +86,7 @@ _REMOVED: tuple[tuple[str, str], ...] = (
     ("turns", "requester = :who"),
     ("memory", "subject = :who"),
     ("memory_baselines", "subject = :who"),
+    ("review_counts", "subject = :who"),
     ("usage", "subject = :who"),
     ("told", r"subject LIKE :told ESCAPE '\'"),
     ("pairings", "platform = :platform AND user_id = :user"),

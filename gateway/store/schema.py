@@ -4,8 +4,10 @@ Times are UTC milliseconds, ids 64-bit. The names are the same in SQLite and Pos
 are the only words that differ (`Tx.type_words`). `docs/architecture.md` says what each table is for.
 """
 
+from collections.abc import Mapping
+
 from gateway.errors import StoreUnavailable
-from gateway.store.tx import Tx
+from gateway.store.tx import Engine, Tx
 
 _FIRST = """
 CREATE TABLE inbox (
@@ -125,7 +127,13 @@ CREATE TABLE memory (
     id {serial}, subject TEXT NOT NULL, text TEXT NOT NULL, source TEXT, at {int} NOT NULL
 );
 CREATE INDEX memory_subject ON memory (subject, id);
-CREATE TABLE memory_baselines (subject TEXT PRIMARY KEY, extract_from {int} NOT NULL);
+CREATE TABLE memory_baselines (
+    subject TEXT PRIMARY KEY, extract_from {int} NOT NULL, read_to {int} NOT NULL DEFAULT 0
+);
+CREATE TABLE review_counts (
+    kind TEXT NOT NULL, subject TEXT NOT NULL, agent TEXT NOT NULL, n {int} NOT NULL,
+    PRIMARY KEY (kind, subject)
+);
 CREATE TABLE pairings (
     platform TEXT NOT NULL, account TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,
     code_hash TEXT, tries {int} NOT NULL DEFAULT 0, told_at {int}, expires_at {int}, decided_by TEXT,
@@ -164,6 +172,28 @@ CREATE TABLE told (
 
 MIGRATIONS: tuple[str, ...] = (_FIRST,)
 
+# Full-text search has no common SQL. Both keep up with `memory` by themselves, whoever changes it.
+_SEARCH: Mapping[Engine, str] = {
+    "sqlite": """
+CREATE VIRTUAL TABLE memory_words USING fts5(
+    text, content='memory', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
+)
+--
+CREATE TRIGGER memory_added AFTER INSERT ON memory BEGIN
+    INSERT INTO memory_words (rowid, text) VALUES (new.id, new.text);
+END
+--
+CREATE TRIGGER memory_removed AFTER DELETE ON memory BEGIN
+    INSERT INTO memory_words (memory_words, rowid, text) VALUES ('delete', old.id, old.text);
+END
+""",
+    "postgresql": """
+ALTER TABLE memory ADD COLUMN words tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED
+--
+CREATE INDEX memory_words ON memory USING GIN (words)
+""",
+}
+
 
 def migrate(tx: Tx, now_ms: int) -> int:
     """Bring the schema to this release's version in one transaction; returns that version.
@@ -183,6 +213,9 @@ def migrate(tx: Tx, now_ms: int) -> int:
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
         for statement in script.format(**tx.type_words).split(";"):
             if statement.strip():
+                tx.run(statement)
+        if number == 1:
+            for statement in _SEARCH[tx.engine].split("--\n"):
                 tx.run(statement)
         tx.run(
             "INSERT INTO schema_version (version, applied_at) VALUES (:version, :now)",

@@ -22,7 +22,7 @@ import structlog
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from gateway.errors import StateInUse, StoreUnavailable
-from gateway.store.tx import Row, Tx, Work
+from gateway.store.tx import Engine, Row, Tx, Work
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -49,6 +49,7 @@ _begin_retries = Retrying(
 class SqliteTx:
     """`Tx` on a sqlite3 connection; used in the connection's own thread only."""
 
+    engine: ClassVar[Engine] = "sqlite"
     type_words: ClassVar[Mapping[str, str]] = {
         "int": "INTEGER",
         "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",

@@ -5,9 +5,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 T = TypeVar("T")
+
+Engine = Literal["sqlite", "postgresql"]
 
 
 class Row(Protocol):
@@ -20,6 +22,11 @@ class Row(Protocol):
 
 class Tx(Protocol):
     """An open transaction. SQL names its parameters `:name`; values are bound, never pasted."""
+
+    @property
+    def engine(self) -> Engine:
+        """Which engine runs this; only for what the two have no common SQL for (full-text search)."""
+        ...
 
     @property
     def type_words(self) -> Mapping[str, str]:

@@ -52,6 +52,7 @@ from gateway.store.outbox import Draft
 from gateway.store.retries import RETRYABLE
 from gateway.store.turns import Claim, Ended
 from gateway.store.tx import Store, Tx
+from gateway.turns.afterwards import Afterwards
 from gateway.turns.asking import Asker, write_down
 from gateway.turns.handing import Handed, Handing
 from gateway.turns.hearing import Ear
@@ -92,10 +93,12 @@ class Narration:
         limits: Limits,
         results: Path,
         retrying: Retrying,
+        afterwards: Afterwards,
         clock: Clock,
     ) -> None:
         self._limits = limits
         self._retrying = retrying
+        self._afterwards = afterwards
         self._claim = claim
         self._db = database
         self._delivery = delivery
@@ -274,6 +277,8 @@ class Narration:
             self._desk.close_turn(tx, self._claim.turn_id, "the end of the turn")
             session_store.touch(tx, self._claim.session_id, self.now_ms())
             session_store.give_title(tx, self._claim.session_id, self._claim.input.text)
+            if state == "done":
+                self._afterwards.count(tx, self._claim, self.records)
             if also is not None:
                 also(tx)
             ran_ms = self._ran_ms()

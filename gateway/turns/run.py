@@ -20,6 +20,7 @@ from agent.context.compact import compact
 from agent.context.folding import KEEPS_ALL, Keeping, without_compressions
 from agent.events import AgentEvent
 from agent.keeping import closed_history, compacted_history, is_readable
+from agent.memory.lifecycle import Memory
 from agent.ports import ChatState, Gate, TurnInput
 from agent.snapshot import Snapshot
 from gateway import session_store
@@ -35,6 +36,7 @@ from gateway.store.lanes import Head
 from gateway.store.turns import Claim
 from gateway.store.tx import Store, Tx
 from gateway.turn_queue import Cut
+from gateway.turns.afterwards import Afterwards, who_of
 from gateway.turns.legs import Leg, leg_of
 from gateway.turns.narration import Mask, Narration
 from gateway.turns.tasks import GONE, Again, TaskSystem
@@ -88,6 +90,7 @@ class TurnRunner:
         card_mask: Mask,
         agents: Collection[str],
         why_cut: Callable[[int], Cut | None],
+        afterwards: Afterwards | None = None,
         node: str,
         results: Path,
         clock: Clock = utc_now,
@@ -108,6 +111,7 @@ class TurnRunner:
         self._node = node
         self._clock = clock
         self._why_cut = why_cut
+        self._afterwards = afterwards or Afterwards(memory=Memory())
         self._unstored: set[int] = set()  # lanes that were told that nothing can be stored
 
     async def drain(self, lane_id: int) -> Head | None:
@@ -175,6 +179,7 @@ class TurnRunner:
             limits=self._limits,
             results=self._results,
             retrying=self._retrying,
+            afterwards=self._afterwards,
             clock=self._clock,
         )
         try:
@@ -212,6 +217,7 @@ class TurnRunner:
             else await self._tasks.goal(claim, leg),
             context=context_line(claim.input, claim.target),
             rounds_before=leg.rounds_before,
+            who=who_of(claim),
         )
         if claim.stop is not None:
             return await self._stopped(claim, narration)

@@ -17,7 +17,7 @@ from gateway.document import text_document
 from gateway.errors import Fenced
 from gateway.messages import Button, Target
 from gateway.session_store import ResetPolicy, Session, SessionStore, reset
-from gateway.store import inbox, lanes, messages, outbox, pairings, requests, schema, turns
+from gateway.store import inbox, lanes, memory, messages, outbox, pairings, requests, reviews, schema, turns
 from gateway.store.lanes import Fence, Head
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.postgres import open_postgres
@@ -754,3 +754,56 @@ class TestSchema:
         )
         with pytest.raises(Exception, match="install a newer release"):
             await store.write(lambda tx: schema.migrate(tx, MS))
+
+
+@pytest.mark.req("MEM-2", "ACC-5")
+async def test_facts_are_found_by_their_words_and_by_nobody_else(store: Store) -> None:
+    facts = {
+        "m:1": ["Has two cats.", "Loves spicy food.", "Grows tomatoes in Zürich.", "我喜欢猫"],
+        "m:2": ["Has a cat allergy."],
+    }
+    for subject, texts in facts.items():
+        for text in texts:
+            assert await store.write(
+                lambda tx, s=subject, t=text: memory.add(tx, s, t, source="agent", now_ms=1)
+            )
+    assert not await store.write(lambda tx: memory.add(tx, "m:1", "has TWO cats.", source="review", now_ms=2))
+
+    async def found(subject: str, words: str) -> list[str]:
+        return [fact.text for fact in await store.read(lambda tx: memory.search(tx, subject, words, 8))]
+
+    assert await found("m:1", "Which cat?") == ["Has two cats."]
+    assert await found("m:2", "Which cat?") == ["Has a cat allergy."]
+    assert await found("m:3", "Which cat?") == []
+    assert await found("m:1", "tomato OR 'x' NEAR(food) -spicy*") == [
+        *await found("m:1", "spicy food"),
+        *await found("m:1", "tomato"),
+    ]
+    assert await found("m:1", "喜欢什么") == ["我喜欢猫"]
+    assert await found("m:1", "?!") == []
+
+
+@pytest.mark.req("MEM-2", "ACC-5")
+async def test_a_fact_is_forgotten_by_its_owner_only_and_the_oldest_go_when_there_are_too_many(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "MOST_FACTS", 2)
+    for text, source in [("one", "agent"), ("two", "review"), ("three", "review")]:
+        await store.write(lambda tx, t=text, s=source: memory.add(tx, "m:1", t, source=s, now_ms=1))
+    kept = await store.read(lambda tx: memory.newest(tx, "m:1", 9))
+    assert [fact.text for fact in kept] == ["three", "one"]
+    numbers = [fact.id for fact in kept]
+    assert await store.write(lambda tx: memory.remove(tx, "m:2", numbers)) == 0
+    assert await store.write(lambda tx: memory.remove(tx, "m:1", [*numbers, *numbers, 99])) == 2
+    assert await store.read(lambda tx: memory.search(tx, "m:1", "one three", 9)) == []
+
+
+@pytest.mark.req("TSK-4")
+async def test_what_is_counted_during_a_review_is_left_for_the_next(store: Store) -> None:
+    await store.write(lambda tx: reviews.count(tx, "memory", "m:1", "default", 3))
+    (due,) = await store.read(lambda tx: reviews.due(tx, "memory", 3))
+    await store.write(lambda tx: reviews.count(tx, "memory", "m:1", "other", 1))
+    await store.write(lambda tx: reviews.done(tx, due))
+    left = await store.read(lambda tx: reviews.due(tx, "memory", 1))
+    assert left == [reviews.Due(kind="memory", subject="m:1", agent="other", n=1)]
+    assert await store.read(lambda tx: reviews.due(tx, "memory", 2)) == []

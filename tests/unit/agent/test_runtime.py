@@ -14,13 +14,13 @@ from agent.errors import SettingsError
 from agent.events import Responded, ToolReturned
 from agent.runtime import AgentRuntime
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
-from agent.tools.builtin import BUILTIN_NAMES
+from agent.tools.builtin import builtin_tools
 from agent.tools.mcp import McpState
 from tests.unit.agent.scripted import Orders, run_chat
 
 pytestmark = pytest.mark.req("AGT-4", "AGT-10", "TOL-1", "TOL-3")
 
-OWN = [f"builtin/{name}" for name in sorted(BUILTIN_NAMES)]
+OWN = sorted(tool.ref for tool in builtin_tools())
 
 
 @pytest.fixture

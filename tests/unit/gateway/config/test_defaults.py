@@ -49,7 +49,7 @@ DEFAULTS = {
     },
     "shutdown": {"drain_s": 30},
     "context": {"compress_at": 0.5, "protect_first": 3, "protect_last": 20, "summary_model": None},
-    "memory": {"provider": "builtin", "review_every": 10},
+    "memory": {"provider": "builtin", "settings": {}, "review_every": 10},
     "delivery": {
         "unknown": "notice",
         "max_pieces": 10,
