@@ -143,6 +143,7 @@ async def test_status_tells_how_every_part_is(house: House) -> None:
     assert found["vitals"] == {
         "adapters": [{"name": "memory[0]", "trouble": "", "detail": ""}],
         "tools": [],
+        "memory": [{"name": "builtin", "trouble": "", "detail": "ready"}],
         "running": 1,
         "waiting": 0,
         "stopping": False,
