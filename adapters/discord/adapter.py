@@ -14,9 +14,9 @@ import aiohttp
 import discord
 import structlog
 
+from adapters.commands import COMMANDS, SlashCommand
 from adapters.discord.checks import content_intent, known, refused, registered
 from adapters.discord.client import LeanClient, pointed_at
-from adapters.discord.commands import COMMANDS, SlashCommand
 from adapters.discord.connection import Connection
 from adapters.discord.errors import to_adapter_error
 from adapters.discord.memory import REMEMBERED, Memory, Recent

@@ -5,7 +5,7 @@ from typing import Any
 
 from discord import ApplicationFlags
 
-from adapters.discord.commands import SlashCommand
+from adapters.commands import SlashCommand
 from adapters.discord.errors import PORTAL
 from gateway.adapter import Finding
 from gateway.errors import AdapterError

@@ -9,10 +9,11 @@ from typing import Any
 
 import structlog
 
+from adapters.commands import SlashCommand
 from adapters.discord import inflow, places
 from adapters.discord.backfill import Gap, fetch_missed
 from adapters.discord.client import LeanClient, SessionRefused
-from adapters.discord.commands import SlashCommand, to_payload
+from adapters.discord.commands import to_payload
 from adapters.discord.inflow import Event, Inflow, Told
 from adapters.discord.memory import Memory
 from adapters.discord.parse import command_text, snowflake_of

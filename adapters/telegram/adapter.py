@@ -21,6 +21,7 @@ from telegram import (
 from telegram.constants import ChatAction, KeyboardButtonStyle
 from telegram.error import TelegramError
 
+from adapters.commands import COMMANDS
 from adapters.telegram.bot import QuietBot
 from adapters.telegram.checks import findings, refused
 from adapters.telegram.errors import is_refused_token, is_unmodified, sending, to_adapter_error
@@ -74,6 +75,7 @@ class TelegramAdapter:
         self._users = 0
         self.port: int | None = None  # where webhook mode listens, while it does
         self._has_drafts = True
+        self._has_menu = False
         self._bot = QuietBot(token, api_base=settings.api_base, sending=self._sending, polling=self._polling)
 
     @property
@@ -212,17 +214,20 @@ class TelegramAdapter:
             try:
                 me = await self._bot.get_me()
                 webhook = await self._bot.get_webhook_info()
+                menu = await self._bot.get_my_commands()
             except TelegramError as error:
                 refusal = to_adapter_error(error, self.account, self._settings.api_base)
                 found: tuple[Finding, ...] = (refused(refusal, self._settings),)
             else:
-                found = findings(me, webhook, self._settings)
+                found = findings(me, webhook, menu, self._settings)
             return Checkup(findings=found, server_date=self._sending.server_date)
 
     async def _serve(self, inbox: Inbox, answers: asyncio.TaskGroup) -> None:
         me = await self._bot.get_me()
         identity = Identity(id=str(me.id), username=me.username or "")
         reception = Reception(self._bot, identity, inbox, answers)
+        if not self._has_menu:
+            answers.create_task(self._offer_commands())
         if self._settings.mode == "webhook":
             webhook = Webhook(self._bot, reception, self._settings)
             async with webhook.listen() as self.port:
@@ -231,6 +236,19 @@ class TelegramAdapter:
         await keep_polling(
             self._bot, reception, timeout_s=self._settings.poll_timeout_s, account=self.account
         )
+
+    async def _offer_commands(self) -> None:
+        """Let Telegram know the menu of commands; without it, they can still be typed."""
+        menu = [(command.name, command.description) for command in COMMANDS]
+        try:
+            if self._settings.commands:
+                await self._bot.set_my_commands(menu)
+            else:
+                await self._bot.delete_my_commands()
+        except TelegramError as error:
+            _log.warning("telegram.commands_not_registered", account=self.account, reason=error.message)
+        else:
+            self._has_menu = True
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[None]:

@@ -1,9 +1,10 @@
 """What `parley doctor` says of a bot, from what Telegram says of it (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from telegram import User, WebhookInfo
+from telegram import BotCommand, User, WebhookInfo
 
+from adapters.commands import COMMANDS
 from adapters.telegram.settings import TelegramSettings
 from gateway.adapter import Finding
 from gateway.errors import AdapterError
@@ -21,13 +22,16 @@ def refused(error: AdapterError, settings: TelegramSettings) -> Finding:
     )
 
 
-def findings(me: User, webhook: WebhookInfo, settings: TelegramSettings) -> tuple[Finding, ...]:
+def findings(
+    me: User, webhook: WebhookInfo, menu: Sequence[BotCommand], settings: TelegramSettings
+) -> tuple[Finding, ...]:
     """All findings of a bot whose token is good."""
     return (
         Finding(name="token", state="ok", detail=f"@{me.username}, id {me.id}"),
         _privacy(me),
         *_groups(me),
         *_webhook(webhook, settings),
+        *_menu(menu, settings),
     )
 
 
@@ -50,6 +54,17 @@ def _groups(me: User) -> Iterator[Finding]:
             state="warning",
             detail="it cannot be added to groups",
             fix="if that is not wanted: @BotFather, /setjoingroups, Enable",
+        )
+
+
+def _menu(menu: Sequence[BotCommand], settings: TelegramSettings) -> Iterator[Finding]:
+    wanted = {command.name for command in COMMANDS} if settings.commands else set()
+    if {command.command for command in menu} != wanted:
+        yield Finding(
+            name="commands",
+            state="warning",
+            detail="the menu that people see is not as it should be",
+            fix="the daemon sets it when it connects",
         )
 
 

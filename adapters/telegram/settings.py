@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, fi
 class TelegramSettings(BaseModel):
     """One bot.
 
-    `token` is what @BotFather gave. `api_base` may name a local Bot API server. `poll_timeout_s` is how long
+    `token` is what @BotFather gave. `api_base` may name a local Bot API server. With
+    `commands` people are shown a menu of them; without, one that was shown is withdrawn. `poll_timeout_s` is how long
     Telegram holds an empty poll open; a poll without any answer `poll_margin_s` after that counts as a lost
     connection. `send_timeout_s` bounds the wait for the answer to one request, `queue_timeout_s` the wait for
     one of `connections` to be free.
@@ -25,6 +26,7 @@ class TelegramSettings(BaseModel):
     api_base: str = "https://api.telegram.org"
     mode: Literal["polling", "webhook"] = "polling"
     streaming: bool = True
+    commands: bool = True
     poll_timeout_s: int = Field(30, ge=1, le=50)  # Telegram cuts longer polls to 50 s
     poll_margin_s: float = Field(10, ge=1, le=60)
     connect_timeout_s: float = Field(5, ge=0.5, le=60)

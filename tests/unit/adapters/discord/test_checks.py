@@ -2,8 +2,9 @@
 
 import pytest
 
+from adapters.commands import COMMANDS
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.commands import COMMANDS, to_payload
+from adapters.discord.commands import to_payload
 from adapters.discord.settings import DiscordSettings
 from gateway.adapter import Checkup
 from tests.simulators.discord import DiscordSimulator

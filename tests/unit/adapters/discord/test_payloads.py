@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adapters.discord.commands import COMMANDS, to_payload
+from adapters.commands import COMMANDS
+from adapters.discord.commands import to_payload
 from adapters.discord.errors import to_send_error
 from adapters.discord.payloads import NONCE_LIMIT, create_body, edit_body, nonce_of, tokens_in
 from adapters.discord.settings import DiscordSettings

@@ -1,11 +1,13 @@
 """What the doctor hears of a Telegram bot, asked of the simulator through the real library."""
 
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 import pytest
 
+from adapters.commands import COMMANDS
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
 from gateway.adapter import Checkup
@@ -18,6 +20,12 @@ pytestmark = pytest.mark.req("OPS-7", "ADP-2")
 async def sim() -> AsyncIterator[TelegramSimulator]:
     async with TelegramSimulator() as sim:
         yield sim
+
+
+@pytest.fixture(autouse=True)
+def _menu(sim: TelegramSimulator) -> None:
+    menu = [{"command": command.name, "description": command.description} for command in COMMANDS]
+    sim.account.commands[json.dumps([{"type": "default"}, ""])] = menu
 
 
 async def check(sim: TelegramSimulator, **settings: object) -> Checkup:
@@ -74,3 +82,8 @@ async def test_a_check_beside_a_poll_takes_nothing_from_it(sim: TelegramSimulato
     await check(sim)
     assert not sim.calls("getUpdates")
     assert len(sim.account.updates.pending) == 1
+
+
+async def test_a_menu_that_is_not_ours_is_a_warning(sim: TelegramSimulator):
+    sim.account.commands.clear()
+    assert states(await check(sim))["commands"] == "warning"

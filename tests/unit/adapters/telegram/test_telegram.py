@@ -9,6 +9,7 @@ import structlog.testing
 
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
+from gateway.commands import HELP
 from gateway.document import Document, parse, text_document
 from gateway.errors import AccessRefused, ConnectionLost, MessageRejected, NotSent, OutcomeUnknown, TargetGone
 from gateway.messages import Button, OutboundMessage, Target
@@ -371,3 +372,30 @@ def test_a_group_is_edited_more_rarely_than_a_private_chat(sim):
         for chat in ("111", "-100222")
     ]
     assert gaps == [1.0, 3.5]
+
+
+async def test_people_see_a_menu_of_the_commands_that_there_are(sim, inbox):
+    running = Running(make(sim), inbox)
+    await running.start()
+    await sim.wait_for(lambda: sim.account.commands)
+    await running.stop()
+    ((menu),) = sim.account.commands.values()
+    assert [entry["command"] for entry in menu] == list(HELP)
+
+    without = Running(make(sim, commands=False), inbox)
+    await without.start()
+    await sim.wait_for(lambda: not sim.account.commands)
+    await without.stop()
+
+
+async def test_a_menu_that_telegram_refuses_stops_nothing_and_is_tried_again(sim, ada, inbox):
+    sim.fail(Refuse(status=400, text="Bad Request: BOT_COMMANDS_TOO_MUCH"), "setMyCommands")
+    running = Running(make(sim), inbox)
+    await running.start()
+    await sim.wait_for(lambda: len(sim.calls("setMyCommands")) == 1)
+    sim.say(ada, "hello")
+    await inbox.wait_message("hello")
+    await running.stop()
+    await running.start()
+    await sim.wait_for(lambda: sim.account.commands)
+    await running.stop()
