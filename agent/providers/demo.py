@@ -30,10 +30,11 @@ from agent.providers.demo_texts import LONG_ANSWER, THOUGHT, help_text
 from agent.settings import ModelProfile
 
 _USE = re.compile(
-    r"^(?:\[[^\]\n]{1,120}\]\s+)?use\s+(?P<name>\S+)[ \t]*(?P<args>.*)$", re.IGNORECASE | re.MULTILINE
+    r"^(?:\[[^\]\n]{1,120}\]\s+)?(?:@\S+\s+)?use\s+(?P<name>\S+)[ \t]*(?P<args>.*)$",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""A call; in a shared session each line carries its speaker's mark before it, `[name#id]`."""
-_MARK = re.compile(r"^\[[^\]\n]{1,120}\] ")
+"""A call; in a shared session each line carries its speaker's mark before it, `[name#id]`, or an agent's name."""
+_MARK = re.compile(r"^(?:\[[^\]\n]{1,120}\] )?(?:@\S+\s+)?")
 
 _LONGEST_STREAM_S = 4.0
 

@@ -51,7 +51,7 @@ def _example(parameters: Mapping[str, object]) -> str:
 def _example_value(schema: object) -> object:
     if not isinstance(schema, Mapping):
         return "…"
-    examples = schema.get("examples")
+    examples = schema.get("examples") or schema.get("enum")
     if isinstance(examples, Sequence) and examples:
         return examples[0]
     return {"integer": 6, "number": 1.5, "boolean": True, "array": [], "object": {}}.get(

@@ -43,6 +43,12 @@ def _model_names(config: Config) -> Iterator[Problem]:
 
 def _agent_names(config: Config) -> Iterator[Problem]:
     known = list(config.agents)
+    folded: dict[str, str] = {}
+    for name in known:
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            fix = f"@{name} is read in any case; give one of the two another name"
+            yield _problem(config, ("agents", name), f"cannot be told from {quoted(other)}", fix)
     for chat, settings in config.chats.items():
         if settings.agent is not None and settings.agent not in known:
             yield _missing(config, ("chats", chat, "agent"), "agent", settings.agent, known, "agents")

@@ -9,6 +9,7 @@ from agent.ports import TurnInput
 from agent.provider import ToolSpec
 from agent.providers.demo import DemoProvider, respond
 from agent.providers.demo_texts import LONG_ANSWER
+from agent.tasks import task_tools
 from tests.unit.agent.scripted import Counter, Orders, ScriptedProvider, asks, run_chat, says, snapshot, tool
 
 pytestmark = pytest.mark.req("AGT-10")
@@ -85,3 +86,14 @@ async def test_after_tools_it_says_in_plain_words_what_they_returned():
         "`shop__a` returned: counted\n\n"
         "`nope` failed: There is no tool named nope. Use only the tools you were given."
     )
+
+
+def test_help_shows_how_to_hand_a_task_on():
+    tools = [each.spec for each in task_tools("default", ("default", "coder"))]
+    answer = visible_text(respond(asked("help"), tools))
+    assert '- `use task_begin {"agent": "coder", "goal": "…"}`: Hand a task to another agent.' in answer
+
+
+def test_an_agent_spoken_to_by_name_understands_the_rest():
+    assert visible_text(respond(asked("@coder long"), ())) == LONG_ANSWER
+    assert calls("@coder use echo") == [("echo", "{}")]

@@ -31,6 +31,10 @@ pytestmark = pytest.mark.req("OPS-2")
             ("chats.telegram:1.agent names the agent 'cod', which is not in agents; known are: default"),
         ),
         (
+            "agents: {coder: {}, Coder: {}}",
+            "agents.Coder cannot be told from 'coder'; @Coder is read in any case; give one of the two another name",
+        ),
+        (
             "chats: {'12345': {}}",
             'chats.12345 does not say whose chat it is; write the key as "platform:chat id"',
         ),
