@@ -166,7 +166,7 @@ async def the_model_is_asked(platform: str, folder: Path) -> None:
         assert count(world, "echo: plum") == 1
 
 
-@point("Telegram")
+@point("Telegram", "Discord", "Slack")
 async def in_the_middle_of_a_stream(platform: str, folder: Path) -> None:
     """A reply is half written and half shown.
 
