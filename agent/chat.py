@@ -241,7 +241,9 @@ async def _recorded(run: Run, responded: Responded, answer: Answer) -> AsyncGene
     yield responded
     if answer.is_fallback and answer.model not in run.told_of:
         run.told_of.add(answer.model)
-        yield Noted(message=notices.fallback_answered(run.snapshot.routes[0].name, answer.model))
+        yield Noted(
+            message=notices.fallback_answered(run.snapshot.routes[0].name, answer.model, answer.why_fallback)
+        )
     if answer.response.finish_reason == "length":
         yield Noted(message=notices.CUT_BY_LENGTH)
     if answer.response.finish_reason == "content_filter":

@@ -38,9 +38,22 @@ def message_too_long(tokens: int, window: int) -> str:
     )
 
 
-def fallback_answered(own: str, other: str) -> str:
-    """Said when another model of the chain had to answer."""
-    return f"The model {own} did not answer; this is from {other}."
+def fallback_answered(own: str, other: str, why: ProviderError | None) -> str:
+    """Said when another model of the chain had to answer; `why`: None if `own` was not asked, having failed before."""
+    match why:
+        case None:
+            reason = "failed a short while ago and is left alone for now"
+        case ProviderBusy():
+            reason = "is busy (its provider limits how much may be asked)"
+        case ProviderRefused():
+            reason = "was refused by its provider (the key, the quota or the model's name; the log says more)"
+        case ContextTooLong():
+            reason = "cannot read a conversation this long"
+        case StreamCut():
+            reason = "broke off half-way, several times"
+        case ProviderDown() | _:
+            reason = "could not be reached"
+    return f"The model {own} {reason}; this is from {other}."
 
 
 def _duration(seconds: float) -> str:

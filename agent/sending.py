@@ -25,12 +25,16 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The response, who gave it and at which price; `is_fallback` if that is not the agent's own model."""
+    """The response, who gave it and at which price; `is_fallback` if that is not the agent's own model.
+
+    `why_fallback`: how the agent's own model failed; None also if it failed before and was not asked.
+    """
 
     response: "ModelResponse"
     model: str
     price: Price | None
     is_fallback: bool
+    why_fallback: ProviderError | None = None
 
 
 Sent = TextDelta | ThinkingDelta | Retracted | Answer
@@ -62,6 +66,7 @@ async def send_along(
         ProviderError: The last model's error, when all have failed.
     """
     open_routes = [route for route in routes if not route.cooldown.is_cooling] or list(routes[:1])
+    why: ProviderError | None = None
     for number, route in enumerate(open_routes, 1):
         try:
             async with aclosing(_send_on(route, messages, tools, retries=retries, sleep=sleep)) as attempts:
@@ -75,9 +80,11 @@ async def send_along(
                             model=route.name,
                             price=route.price,
                             is_fallback=route is not routes[0],
+                            why_fallback=why,
                         )
                         return
         except ProviderError as error:
+            why = error if route is routes[0] else why
             if not isinstance(error, ContextTooLong):
                 asked_s = error.retry_after_s if isinstance(error, ProviderBusy) else None
                 route.cooldown.failed(asked_s=asked_s)

@@ -241,6 +241,7 @@ class Commands:
             return False
         turn_id, _ = open_turns[0]
         self._desk.close_turn(tx, turn_id, by)
+        self._delivery.stand(tx, turn_id)
         head = turns.ask_to_stop(tx, turn_id, how, to_ms(self._clock()))
         tx.after_commit(lambda: self._queue.cut(lane_id, "stop"))
         if head is not None:

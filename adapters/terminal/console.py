@@ -6,6 +6,7 @@ message. `PlainConsole` reads lines and writes texts, without any control sequen
 
 import asyncio
 import io
+import re
 import shutil
 import sys
 import threading
@@ -16,17 +17,19 @@ from typing import Protocol, TextIO
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import run_in_terminal
-from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from rich.console import Console as RichConsole
 
 from adapters.terminal.live import Live
 from adapters.terminal.render import render
 from adapters.terminal.text import printable
-from gateway.document import Document
+from gateway.document import Document, parse
 from gateway.document.plain import plain
 
 _PROMPT = "› "
+_LINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")
+"""A hyperlink's beginning and end (OSC 8)."""
 
 
 class Key(Enum):
@@ -121,6 +124,7 @@ class PromptConsole:
         """`write` takes finished, coloured text; by default it goes to the standard output."""
         self._write = write or _write_out
         self._live = Live()
+        self._drawn: tuple[int, str] | None = None  # the running answer as drawn at a width
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt, history=_history(history_file), enable_history_search=True
         )
@@ -139,7 +143,7 @@ class PromptConsole:
 
     async def show(self, document: Document, choices: str = "") -> None:
         """Print above the prompt, formatted for the terminal's width."""
-        rendered = _formatted(document)
+        rendered = _formatted(document, shutil.get_terminal_size().columns)
         await self._print(rendered + (f"\x1b[1m{printable(choices)}\x1b[0m\n" if choices else ""))
 
     async def note(self, text: str) -> None:
@@ -148,6 +152,8 @@ class PromptConsole:
 
     def show_live(self, live: Live) -> None:
         """Redraw the prompt with the running answer above it."""
+        if live.text != self._live.text:
+            self._drawn = None
         self._live = live
         self._session.app.invalidate()
 
@@ -156,17 +162,22 @@ class PromptConsole:
 
     def _prompt(self) -> StyleAndTextTuples:
         size = shutil.get_terminal_size()
-        tail = self._live.tail(columns=size.columns, rows=max(size.lines - 4, 1))
+        if self._drawn is None or self._drawn[0] != size.columns:
+            self._drawn = size.columns, growing(self._live.recent(), size.columns)
+        tail = self._live.tail(self._drawn[1], columns=size.columns, rows=max(size.lines - 4, 1))
         # An entered line stays on the screen; the running answer must not stay with it.
         if self._session.app.is_done or not tail:
             return [("bold", _PROMPT)]
-        return [("", tail + "\n"), ("bold", _PROMPT)]
+        return [*to_formatted_text(ANSI(tail + "\n")), ("bold", _PROMPT)]
 
 
-def _formatted(document: Document) -> str:
-    console = RichConsole(
-        file=io.StringIO(), force_terminal=True, width=shutil.get_terminal_size().columns, highlight=False
-    )
+def growing(markdown: str, columns: int) -> str:
+    """An answer so far, drawn as it will be in the end; links lead nowhere yet, as the line editor knows none."""
+    return _LINK.sub("", _formatted(parse(markdown), columns)) if markdown.strip() else ""
+
+
+def _formatted(document: Document, columns: int) -> str:
+    console = RichConsole(file=io.StringIO(), force_terminal=True, width=columns, highlight=False)
     with console.capture() as captured:
         console.print(render(document))
     return captured.get()

@@ -11,6 +11,8 @@ from wcwidth import wcswidth
 
 from adapters.terminal.text import printable
 
+_RECENT = 6_000  # characters: what grows is drawn anew with each word, all of it would take ever longer
+
 _STATUS = {"thinking": "thinking…", "waiting": "", "running_tool": "running a tool…", "done": ""}
 
 
@@ -81,12 +83,23 @@ class Live:
         """The turn after its text so far was shown for good."""
         return replace(self, parts=(), status="")
 
-    def tail(self, *, columns: int, rows: int) -> str:
-        """The last lines that fit in `rows` of `columns` cells: the text, then the status line."""
-        text = "".join(text for _, text in self.parts)
-        shown = printable("\n".join(filter(None, (text, self.status)))).expandtabs(4)
-        lines = [piece for line in shown.split("\n") for piece in _wrap(line, columns)]
-        return "\n".join(lines[-rows:]) if any(lines) else ""
+    def recent(self) -> str:
+        """The Markdown of the text's end, far more of it than a screen holds; a fence that is cut is opened again."""
+        text = self.text
+        begin = text.find("\n\n", len(text) - _RECENT) if len(text) > _RECENT else -1
+        if begin < 0:
+            return text
+        before = text[:begin].count("```") % 2
+        return ("```\n" if before else "") + text[begin + 2 :]
+
+    def tail(self, drawn: str, *, columns: int, rows: int) -> str:
+        """The last lines that fit in `rows` of `columns` cells: of the text as drawn, then the status line."""
+        status = printable(self.status).expandtabs(4)
+        lines = (
+            [*drawn.rstrip("\n").split("\n"), *_wrap(status, columns)] if drawn else _wrap(status, columns)
+        )
+        shown = lines if self.status else lines[:-1]
+        return "\n".join(shown[-rows:]) if any(shown) else ""
 
 
 def _wrap(line: str, columns: int) -> list[str]:

@@ -7,6 +7,7 @@ chat at a time. Whatever goes wrong here is mended by the row's last edit, which
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import assert_never
 
 import structlog
@@ -143,6 +144,25 @@ class Live:
             return Wait(seconds=0)
         return Wait(seconds=REFRESH_S if any(map(_refresh, chat.streams)) else None)
 
+    def stand(self, tx: Tx, turn_id: int) -> None:
+        """Make a message of what a turn only sketched, in the caller's transaction: what is queued next is below it."""
+        for stream in [one for chat in self._chats.values() for one in chat.streams]:
+            manuscript = stream.manuscript
+            if stream.place.turn_id != turn_id or stream.is_closed or manuscript is None:
+                continue
+            body, number = manuscript.last_sketch, len(manuscript.sheets)
+            if body is not None:
+                row = previews.begin(
+                    tx, stream.place.draft(number, body, self._ledger.new_key()), self._ledger.now_ms()
+                )
+                step = Open(number=number, body=body, upto=0, edition=manuscript.edition)
+                tx.after_commit(partial(self._stands, stream, step, row))
+
+    def _stands(self, stream: Stream, step: Open, row: previews.Preview | None) -> None:
+        if stream.manuscript is not None and len(stream.manuscript.sheets) == step.number:
+            self._opened(stream, step, row)
+        self._ledger.wake(stream.place.dest)
+
     async def newest(self, item: Claimed) -> Claimed:
         """A row that still grows as it is to be sent now: it may have waited since it was made."""
         stream, number = self._of_row.get(item.id, (None, 0))
@@ -236,6 +256,7 @@ class Live:
             stream.is_given_up = True
             return
         is_ours = row.message_id is None
+        manuscript.last_sketch = None
         manuscript.sheets.append(
             Sheet(
                 row_id=row.id,
@@ -316,7 +337,7 @@ async def _request(adapter: Adapter, stream: Stream, manuscript: Manuscript, ste
         case Sketch():
             assert isinstance(adapter, StreamsNatively)
             await adapter.stream(stream.place.turn_id, message)
-            manuscript.sketched, manuscript.was_sketched = step.body, True
+            manuscript.sketched = manuscript.last_sketch = step.body
         case Grow():
             assert isinstance(adapter, EditsMessages)
             message_id = manuscript.sheets[step.number].message_id

@@ -93,7 +93,7 @@ class Manuscript:
     length: int = 0
     edition: int = 0
     sketched: Document | None = None
-    was_sketched: bool = False
+    last_sketch: Document | None = None  # which people may still see
     _parts: list[str] = field(default_factory=list)
     _void: Source | None = None
 

@@ -183,6 +183,10 @@ class Delivery:
         for row in previews.of_turn(tx, turn_id):
             previews.finish(tx, row.id, None, self._ledger.now_ms())
 
+    def stand(self, tx: Tx, turn_id: int) -> None:
+        """What a turn has shown so far is a message from now on, and what is queued next stands below it."""
+        self._live.stand(tx, turn_id)
+
     async def say_at_once(self, target: Target, text: str) -> None:
         """Show a short text without a row of the outbox, best effort: for when nothing can be stored."""
         adapter = self._platforms.online(target)

@@ -242,7 +242,7 @@ class Stream:
         if self.manuscript is None:
             return self._ending(_incomplete(self._byline + text), if_shown=True) if text else None
         words = self.manuscript.last_words()
-        if not (self.manuscript.sheets or self.manuscript.was_sketched) or is_blank(parse(words.text)):
+        if not (self.manuscript.sheets or self.manuscript.last_sketch) or is_blank(parse(words.text)):
             return None
         return self._shown_ending(
             Source(text=_incomplete(words.text), cuts=words.cuts, edition=words.edition)

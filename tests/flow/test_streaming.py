@@ -224,6 +224,21 @@ async def test_stop_leaves_what_was_shown_with_a_mark(streaming: Callable[..., A
     assert ann.sees()[0] == "x = 1\n\n(This answer is not complete.)"
 
 
+@pytest.mark.req("QUE-4")
+async def test_stop_says_so_below_what_was_shown_as_a_draft_only(
+    streaming: Callable[..., Awaitable[House]],
+) -> None:
+    house = await streaming(platform={"drafts": True})
+    ann = house.person()
+    house.model.then(("Half of", Gate()))
+    ann.says("go")
+    await house.platform.wait_until(lambda: len(house.platform.drafts) == 1)
+    ann.says("/stop")
+    await reads(ann, "Half of\n\n(This answer is not complete.)", "Stopped.")
+    await house.quiet()
+    assert await row(house) == [SENT, NOTICE]
+
+
 async def test_a_message_deleted_under_way_is_followed_by_a_new_one_with_the_rest(
     streaming: Callable[..., Awaitable[House]],
 ) -> None:

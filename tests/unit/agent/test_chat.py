@@ -481,11 +481,39 @@ async def test_after_the_retries_the_next_model_answers_and_the_user_is_told_onc
     snap = snapshot(own, tool("a", Counter().run), routes=routes)
     events = await run_chat(snap)
     assert [e.message for e in events if isinstance(e, Noted)] == [
-        "The model gpt did not answer; this is from spare."
+        "The model gpt could not be reached; this is from spare."
     ]
     assert sum(isinstance(e, Retracted) for e in events) == 3
     # The second send does not knock at the failing model again: it cools down.
     assert own.script == []
+
+
+@pytest.mark.req("AGT-7", "ACC-4")
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (ProviderBusy("429 for key sk-secret"), "is busy (its provider limits how much may be asked)"),
+        (
+            ProviderRefused("401: bad key sk-secret"),
+            "was refused by its provider (the key, the quota or the model's name; the log says more)",
+        ),
+        (ContextTooLong("too long: sk-secret"), "cannot read a conversation this long"),
+        (StreamCut("cut sk-secret"), "broke off half-way, several times"),
+        (ProviderDown("https://host/sk-secret"), "could not be reached"),
+        (None, "failed a short while ago and is left alone for now"),
+    ],
+)
+def test_a_fallback_says_why_it_had_to_answer_in_plain_words(failure, words):
+    assert notices.fallback_answered("gpt", "demo", failure) == f"The model gpt {words}; this is from demo."
+
+
+@pytest.mark.req("AGT-7")
+async def test_a_model_that_cools_down_is_said_to_have_failed_before():
+    own = ScriptedProvider([Broken(ProviderRefused("401"))])
+    other = ScriptedProvider([says("one"), says("two")])
+    snap = snapshot(own, routes=(Route(name="gpt", provider=own), Route(name="spare", provider=other)))
+    said = [[event.message for event in await run_chat(snap) if isinstance(event, Noted)] for _ in range(2)]
+    assert ["was refused" in said[0][0], "failed a short while ago" in said[1][0]] == [True, True]
 
 
 @pytest.mark.req("AGT-7")
