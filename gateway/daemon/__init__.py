@@ -1,6 +1,7 @@
 """The daemon: `settings` reads the configuration for each part, `life` puts the parts together and runs them."""
 
 from gateway.daemon.life import EXIT_OK, EXIT_RESTART, AdapterFactory, Plan, run_daemon
+from gateway.daemon.models import look_at_model_services
 from gateway.daemon.tool_servers import look_at_memory, look_at_tool_servers
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "AdapterFactory",
     "Plan",
     "look_at_memory",
+    "look_at_model_services",
     "look_at_tool_servers",
     "run_daemon",
 ]

@@ -9,7 +9,7 @@ from gateway.adapter import Finding
 from gateway.clock import Clock, utc_now
 from gateway.config import Config
 from gateway.control import SOCKET, NoDaemon, ask
-from gateway.daemon import look_at_memory, look_at_tool_servers
+from gateway.daemon import look_at_memory, look_at_model_services, look_at_tool_servers
 from gateway.doctor import house
 from gateway.doctor.accounts import AccountToCheck, check_accounts
 from gateway.doctor.parts import Part
@@ -37,6 +37,7 @@ async def examine(
         looking = [(one["name"], one["trouble"], one["detail"]) for one in status["vitals"]["tools"]]
         memory = [(one["name"], one["trouble"]) for one in status["vitals"]["memory"]]
     checkups = await check_accounts(accounts)
+    models = await look_at_model_services(config)
     dates = [checkup.server_date for checkup in checkups if checkup.server_date]
     machine = (
         *house.secrets_kept(config),
@@ -53,6 +54,7 @@ async def examine(
             Part(name=account.place, findings=checkup.findings)
             for account, checkup in zip(accounts, checkups, strict=True)
         ),
+        *([Part(name="models", findings=models)] if models else ()),
         *(Part(name=f"memory {name}", findings=(_memory(trouble),)) for name, trouble in memory),
         *(
             Part(name=f"tools of {name}", findings=(_server(trouble, detail),))

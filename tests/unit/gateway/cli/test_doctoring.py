@@ -20,7 +20,7 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_in_a_pipe_it_prints_plain_lines_and_without_faults_ends_well(tmp_path: Path):
     ended = CliRunner().invoke(app, ["doctor"])
-    assert (ended.exit_code, ended.stderr) == (0, "6 checks: 0 failed, 0 warnings.\n")
+    assert (ended.exit_code, ended.stderr) == (0, "7 checks: 0 failed, 0 warnings.\n")
     lines = [line.split("\t") for line in ended.stdout.splitlines()]
     assert [line[:3] for line in lines] == [
         ["part", "check", "state"],
@@ -30,6 +30,7 @@ def test_in_a_pipe_it_prints_plain_lines_and_without_faults_ends_well(tmp_path: 
         ["machine", "disk", "ok"],
         ["machine", "clock", "ok"],
         ["daemon", "daemon", "ok"],
+        ["memory builtin", "provider", "ok"],
     ]
     assert "\x1b" not in ended.stdout
     assert not (tmp_path / "state").exists()  # nothing was changed

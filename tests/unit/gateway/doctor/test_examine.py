@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from adapters.memory.adapter import MemoryAdapter
 from gateway.adapter import Checkup, Finding
@@ -13,6 +14,7 @@ from gateway.doctor import AccountToCheck, Part, accounts, examine
 from gateway.doctor.parts import worst
 from gateway.errors import AdapterError
 from gateway.store.sqlite import open_database
+from tests.simulators.model import ModelSimulator
 
 pytestmark = pytest.mark.req("OPS-7")
 
@@ -67,7 +69,7 @@ async def test_every_part_is_looked_at_and_a_broken_adapter_hides_nobody(tmp_pat
         ],
     )
     found = named(parts)
-    assert list(found) == ["configuration", "machine", "daemon", "one", "two", "three", "four"]
+    assert list(found)[:7] == ["configuration", "machine", "daemon", "one", "two", "three", "four"]
     assert {name: part.state for name, part in found.items()} == {
         "configuration": "ok",
         "machine": "ok",
@@ -76,6 +78,7 @@ async def test_every_part_is_looked_at_and_a_broken_adapter_hides_nobody(tmp_pat
         "two": "failed",
         "three": "ok",
         "four": "ok",
+        "memory builtin": "ok",
     }
     assert found["one"].findings[0].detail == "its check broke: ValueError"
     assert found["two"].findings[0].fix == "sdk is not installed: run `pip install …`"
@@ -98,6 +101,34 @@ async def test_the_platforms_clocks_are_what_ours_is_held_beside(tmp_path: Path)
     said = Checkup(findings=(Finding(name="token", state="ok"),), server_date="Mon, 03 Feb 2020 10:00:00 GMT")
     machine = named(await examine(config(tmp_path), [account("one", said)]))["machine"]
     assert next(finding for finding in machine.findings if finding.name == "clock").state == "failed"
+
+
+async def test_a_models_service_is_asked_for_the_model_without_spending_a_token(tmp_path: Path):
+    async with ModelSimulator() as sim:
+        sim.api_key, sim.models = "sk-right", ("sim", "sim-mini")
+        entries = {
+            "right": {"model": "sim", "api_key": "sk-right"},
+            "misspelt": {"model": "sim-mimi", "api_key": "sk-right"},
+            "locked": {"model": "sim", "api_key": "sk-wrong"},
+            "away": {"model": "sim", "api_key": "sk-right", "base_url": "http://127.0.0.1:9/v1"},
+        }
+        models = {
+            name: {"provider": "openai", "base_url": sim.base_url, **one} for name, one in entries.items()
+        }
+        agents = {name: {"model": name} for name in entries} | {"default": {"model": "right"}}
+        text = yaml.safe_dump({"models": models, "agents": agents})
+        found = named(await examine(config(tmp_path, text), []))["models"]
+        assert set(sim.recorder.counts()) == {"models"}
+    assert {finding.name: finding.state for finding in found.findings} == {
+        "right": "ok",
+        "misspelt": "warning",
+        "locked": "failed",
+        "away": "failed",
+    }
+    texts = {finding.name: f"{finding.detail}; {finding.fix}" for finding in found.findings}
+    assert "did you mean sim-mini?" in texts["misspelt"]
+    assert "models.locked.api_key" in texts["locked"]
+    assert "sk-" not in repr(found)
 
 
 @pytest.mark.req("TOL-3")
