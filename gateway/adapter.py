@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from gateway.document import Document
-from gateway.messages import OutboundMessage, PressAnswer, Receipt, Target, Update
+from gateway.messages import Attachment, OutboundMessage, PressAnswer, Receipt, Target, Update
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +130,20 @@ class SendsFiles(Protocol):
 
         Raises:
             SendError: as for `Adapter.send`; `MessageRejected` also for a file that is too large here.
+        """
+        ...
+
+
+@runtime_checkable
+class FetchesFiles(Protocol):
+    """The platform hands out the files that people send."""
+
+    async def fetch(self, attachment: Attachment, limit_bytes: int) -> bytes:
+        """The bytes of a file that came with a message of this account.
+
+        Raises:
+            SendError: as for `Adapter.send`; `MessageRejected` also for a file of more than `limit_bytes`, or one
+                that is not there any more.
         """
         ...
 

@@ -18,14 +18,15 @@ from adapters.commands import COMMANDS, SlashCommand
 from adapters.discord.checks import content_intent, known, refused, registered
 from adapters.discord.client import LeanClient, pointed_at
 from adapters.discord.connection import Connection
-from adapters.discord.errors import to_adapter_error
+from adapters.discord.errors import from_transport, to_adapter_error
 from adapters.discord.memory import REMEMBERED, Memory, Recent
 from adapters.discord.payloads import content_of, create_body, edit_body, file_form, nonce_of, tokens_in
 from adapters.discord.render import MAX_TEXT, measure
 from adapters.discord.settings import DiscordSettings
+from adapters.downloads import download, is_at
 from gateway.adapter import Capabilities, Checkup, Inbox, Reaction
-from gateway.errors import AccessRefused, NotSent, ParleyError, SendError, StoreUnavailable
-from gateway.messages import OutboundMessage, Receipt, Target
+from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError, SendError, StoreUnavailable
+from gateway.messages import Attachment, OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.2
 """Five edits in five seconds of one channel pass; the limit is not documented, its headers state it (2026)."""
@@ -118,6 +119,16 @@ class DiscordAdapter:
             "POST", "/channels/{channel_id}/messages", message.target, form=file_form(message)
         )
         return Receipt(message_id=str(sent["id"]))
+
+    async def fetch(self, attachment: Attachment, limit_bytes: int) -> bytes:
+        """Download a file; its address carries its own permission, for about a day."""
+        if not is_at(attachment.ref, self._settings.api_base, ("discordapp.com", "discordapp.net")):
+            raise MessageRejected("the file is not kept by Discord")
+        try:
+            return await download(attachment.ref, limit_bytes, timeout_s=self._settings.send_timeout_s)
+        except (aiohttp.ClientError, OSError) as error:  # OSError: TimeoutError among them
+            failure = from_transport(error)
+        raise failure
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Replace text and buttons."""

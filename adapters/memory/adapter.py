@@ -18,6 +18,7 @@ from gateway.document import Document
 from gateway.document.plain import plain
 from gateway.errors import AccessRefused, AdapterError, ConnectionLost, MessageRejected, SendError
 from gateway.messages import (
+    Attachment,
     ButtonPress,
     InboundMessage,
     OutboundMessage,
@@ -91,6 +92,8 @@ class MemoryAdapter:
         self.reactions: dict[str, list[Reaction]] = {}
         self.looked_up: list[str] = []
         self.connections = 0
+        self.files: dict[str, bytes] = {}  # that people sent, by `Attachment.ref`
+        self.fetched: list[str] = []
 
     @property
     def platform(self) -> str:
@@ -206,6 +209,15 @@ class MemoryAdapter:
         del target  # a message's id is its own everywhere
         self.reactions.setdefault(message_id, []).append(reaction)
         self._tell()
+
+    async def fetch(self, attachment: Attachment, limit_bytes: int) -> bytes:
+        """The file of this handle in `files`."""
+        self.fetched.append(attachment.ref)
+        self._raise_fault()
+        data = self.files.get(attachment.ref)
+        if data is None or len(data) > limit_bytes:
+            raise MessageRejected("there is no such file, or it is too large")
+        return data
 
     async def find_sent(self, message: OutboundMessage) -> Receipt | None:
         """The receipt of the message with this key, if it was ever shown."""

@@ -16,6 +16,7 @@ import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
+from adapters.downloads import download, is_at
 from adapters.listening import listening
 from adapters.slack import checks
 from adapters.slack.client import QuietClient
@@ -39,7 +40,7 @@ from gateway.errors import (
     OutcomeUnknown,
     StoreUnavailable,
 )
-from gateway.messages import OutboundMessage, Receipt, Target
+from gateway.messages import Attachment, OutboundMessage, Receipt, Target
 
 EDIT_LIMIT = 4_000
 """What `chat.update` takes as text; a growing reply goes on in the next message there."""
@@ -157,6 +158,19 @@ class SlackAdapter:
                 await share(self._client, message, file_id)
         self._statuses.drop(message.target)
         return Receipt(message_id=file_id)
+
+    async def fetch(self, attachment: Attachment, limit_bytes: int) -> bytes:
+        """Download a file with the bot's token, which goes to Slack's own addresses only."""
+        if not is_at(attachment.ref, self._settings.api_base, ("slack.com",)):
+            raise MessageRejected("the file is not kept by Slack")
+        with send_errors():
+            return await download(
+                attachment.ref,
+                limit_bytes,
+                timeout_s=self._settings.send_timeout_s,
+                headers={"Authorization": f"Bearer {secret(self._settings.bot_token)}"},
+                unless_type="" if attachment.mime_type == "text/html" else "text/html",  # its login page
+            )
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Replace text and buttons; the same twice shows the same.

@@ -34,7 +34,7 @@ from adapters.telegram.transport import AiohttpRequest
 from adapters.telegram.webhook import Webhook
 from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
 from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError
-from gateway.messages import OutboundMessage, Receipt, Target
+from gateway.messages import Attachment, OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.0
 """About one a second in one chat: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits (2026)."""
@@ -151,6 +151,17 @@ class TelegramAdapter:
                 )
             )
         return Receipt(message_id=str(sent.message_id))
+
+    async def fetch(self, attachment: Attachment, limit_bytes: int) -> bytes:
+        """Download a file; Telegram itself gives bots none of more than 20 MB."""
+        async with self._connected():
+            file = await sending(self._bot.get_file(attachment.ref))
+            if (file.file_size or 0) > limit_bytes:
+                raise MessageRejected(f"larger than {limit_bytes} bytes")
+            data = await sending(file.download_as_bytearray())
+        if len(data) > limit_bytes:
+            raise MessageRejected(f"larger than {limit_bytes} bytes")
+        return bytes(data)
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:
         """Replace text and buttons; that it stands so already is no error."""

@@ -226,6 +226,13 @@ class DeliverySettings(Section):
     reactions: bool = False
 
 
+class FileSettings(Section):
+    """What is read of files that people send: text files of at most `max_bytes`, of each `max_chars` characters."""
+
+    max_bytes: Count = 1_000_000
+    max_chars: Count = 50_000
+
+
 class RetentionSettings(Section):
     """How many days things are kept after they were done with; what is open is kept however old it is."""
 

@@ -25,6 +25,7 @@ from gateway.config.sections import (
     ChatSettings,
     ContextSettings,
     DeliverySettings,
+    FileSettings,
     LimitSettings,
     LogSettings,
     McpServerSettings,
@@ -121,6 +122,7 @@ class Config(BaseSettings):
     context: ContextSettings = Field(default_factory=ContextSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    files: FileSettings = Field(default_factory=FileSettings)
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     chats: Mapping[str, ChatSettings] = Field(default_factory=dict)

@@ -68,7 +68,7 @@ from gateway.store.tx import Store, Tx
 from gateway.supervisor import Supervisor
 from gateway.trust import Trust
 from gateway.turn_queue import TurnQueue
-from gateway.turns import Gatekeeper, TurnRunner, TurnSettings
+from gateway.turns import FileLimits, Gatekeeper, TurnRunner, TurnSettings
 from gateway.turns.afterwards import Afterwards
 
 log = structlog.get_logger()
@@ -235,6 +235,7 @@ class Daemon:
             afterwards=Afterwards(memory=self._runtime.memory, wake=self._reviewer.wake),
             node=f"{os.getpid()}-{secrets.token_hex(4)}",
             results=config.state_dir / "results",
+            files=FileLimits(max_bytes=config.files.max_bytes, max_chars=config.files.max_chars),
             clock=clock,
         )
         self.trust = Trust(

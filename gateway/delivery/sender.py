@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import structlog
 
-from gateway.adapter import Adapter, Capabilities, EditsMessages, LooksUpSent, SendsFiles
+from gateway.adapter import Adapter, Capabilities, EditsMessages, FetchesFiles, LooksUpSent, SendsFiles
 from gateway.chunking import split
 from gateway.clock import Clock, utc_now
 from gateway.delivery.enclosing import told_instead
@@ -28,7 +28,7 @@ from gateway.delivery.stream import Place, Stream
 from gateway.document import Document, text_document
 from gateway.errors import MessageRejected, NotSent, OutcomeUnknown, SendError, StoreUnavailable
 from gateway.events import Pulse
-from gateway.messages import Author, OutboundMessage, Target
+from gateway.messages import Attachment, Author, OutboundMessage, Target
 from gateway.store import outbox, previews
 from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.tx import Store, Tx, Work
@@ -121,6 +121,19 @@ class Delivery:
     def capabilities(self, target: Target) -> Capabilities:
         """What the platform of a target can show."""
         return self._platforms.capabilities(target)
+
+    async def fetch(self, target: Target, attachment: Attachment, limit_bytes: int) -> bytes:
+        """The bytes of a file that came from there.
+
+        Raises:
+            SendError: see `FetchesFiles.fetch`; `NotSent` if the account is not connected.
+        """
+        adapter = self._platforms.online(target)
+        if adapter is None:
+            raise NotSent("not connected")
+        if not isinstance(adapter, FetchesFiles):
+            raise MessageRejected("this platform hands out no files")
+        return await adapter.fetch(attachment, limit_bytes)
 
     def cut(self, target: Target, body: Document) -> tuple[Document, ...]:
         """A document as pieces that fit the target's limit, in order."""

@@ -34,7 +34,7 @@ from gateway.session_store import Session, SessionStore
 from gateway.source import SessionSource, is_shared, session_key
 from gateway.store import inbox, lanes, messages, outbox, pending, turns
 from gateway.store import requests as request_rows
-from gateway.store.inputs import Part, TurnInputRow
+from gateway.store.inputs import Given, Part, TurnInputRow
 from gateway.store.lanes import Head
 from gateway.store.pending import Standing
 from gateway.store.tx import Tx
@@ -341,7 +341,7 @@ def _part(message: InboundMessage, joint: str) -> Part:
     return Part(
         message_id=message.message_id,
         text=message.text,
-        attachments=tuple(a.name or a.kind for a in message.attachments),
+        attachments=tuple(Given(file=attachment) for attachment in message.attachments),
         sent_at_ms=to_ms(message.sent_at),
         joint=joint,
     )

@@ -40,7 +40,9 @@ from gateway.requests import Actor, Desk
 from gateway.session_store import SessionStore
 from gateway.source import SessionSource, session_key
 from gateway.store import inbox, lanes, outbox, pending
+from gateway.store.inputs import Given
 from gateway.store.tx import Store, Tx
+from gateway.turns.reading import may_be_text
 from gateway.turns.wording import cannot_read
 
 log = structlog.get_logger()
@@ -175,6 +177,8 @@ class Intake:
         if not message.text.strip() and message.group_id is None:
             if not (is_addressed and message.attachments):
                 return self._only_remember(message, "ignored")
+            if any(map(may_be_text, message.attachments)):
+                return self._admit(message, is_addressed=is_addressed)
             return self._only_answer(message, _unreadable(message), "refused")
         return self._admit(message, is_addressed=is_addressed)
 
@@ -333,4 +337,4 @@ def _unreadable(message: InboundMessage) -> str:
     """The answer to a message that is nothing but files."""
     if all(attachment.kind == "audio" and not attachment.name for attachment in message.attachments):
         return NO_VOICE
-    return cannot_read([attachment.name or attachment.kind for attachment in message.attachments])
+    return cannot_read([Given(file=attachment) for attachment in message.attachments])

@@ -251,6 +251,16 @@ def append_events(tx: Tx, fence: Fence, events: Iterable[StoredEvent], now_ms: i
     )
 
 
+def set_input(tx: Tx, fence: Fence, given: TurnInputRow, now_ms: int) -> None:
+    """Keep what was found out about a turn's files.
+
+    Raises:
+        Fenced: someone else runs the lane by now.
+    """
+    fence.hold(tx, now_ms)
+    tx.run("UPDATE turns SET input = :input WHERE id = :id", input=given.to_json(), id=fence.turn_id)
+
+
 def park(tx: Tx, fence: Fence, *, ran_ms: int, now_ms: int) -> None:
     """The turn waits for a person: no runner, the lane stays closed behind it."""
     fence.hold(tx, now_ms)

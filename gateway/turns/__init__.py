@@ -6,6 +6,7 @@ reach the model.
 """
 
 from gateway.turns.gate import Gatekeeper
+from gateway.turns.reading import FileLimits
 from gateway.turns.run import TurnRunner, TurnSettings
 
-__all__ = ["Gatekeeper", "TurnRunner", "TurnSettings"]
+__all__ = ["FileLimits", "Gatekeeper", "TurnRunner", "TurnSettings"]

@@ -39,9 +39,10 @@ from gateway.turn_queue import Cut
 from gateway.turns.afterwards import Afterwards, who_of
 from gateway.turns.legs import Leg, leg_of
 from gateway.turns.narration import Mask, Narration
+from gateway.turns.reading import FileLimits, FileReader
 from gateway.turns.tasks import GONE, Again, TaskSystem
 from gateway.turns.translate import records_of
-from gateway.turns.wording import cannot_read, context_line, for_model
+from gateway.turns.wording import cannot_read, context_line, for_model, says_nothing
 
 log = structlog.get_logger()
 
@@ -93,9 +94,11 @@ class TurnRunner:
         afterwards: Afterwards | None = None,
         node: str,
         results: Path,
+        files: FileLimits,
         clock: Clock = utc_now,
     ) -> None:
         self._results = results
+        self._reader = FileReader(database, delivery, files, clock)
         self._db = database
         self._delivery = delivery
         self._desk = desk
@@ -210,6 +213,7 @@ class TurnRunner:
             narration.close()
 
     async def _attempt(self, claim: Claim, leg: Leg, narration: Narration) -> Head | Again | None:
+        claim = await self._reader.read(claim)
         narration.given = given = TurnInput(
             turn_id=claim.turn_id,
             text=for_model(claim.input, claim.requester)
@@ -230,7 +234,7 @@ class TurnRunner:
                 closed=self._closed(claim, narration, "the turn was given up after crashes"),
                 notice=GIVEN_UP.format(n=claim.attempt - 1),
             )
-        if claim.input.attachments and not claim.input.text.strip():
+        if says_nothing(claim.input):
             return await narration.end(
                 "failed", closed=KEEPS_ALL, notice=cannot_read(claim.input.attachments)
             )

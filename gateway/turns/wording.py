@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gateway.messages import Target
-from gateway.store.inputs import TurnInputRow
+from gateway.store.inputs import Given, TurnInputRow
 
 _NAMED = 3  # files that are named one by one
 
@@ -20,20 +20,35 @@ def for_model(given: TurnInputRow, requester: str) -> str:
     """
     text = given.text
     if given.attachments:
-        text = "\n".join(
-            [text, *(f"(attached, not readable here: {name})" for name in given.attachments)]
-        ).strip()
+        text = "\n".join([text, *map(_attached, given.attachments)]).strip()
     if not given.shared:
         return text
     mark = speaker_mark(given.speaker, requester)
     return "\n".join(f"{mark} {line}" for line in text.splitlines() or [""])
 
 
-def cannot_read(names: Sequence[str]) -> str:
-    """What somebody is told who sent nothing but files."""
-    shown = ", ".join(_UNFIT.sub("", name).strip()[:80] or "a file" for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"I cannot read files yet ({shown}{more}). Tell me in words what you need."
+def says_nothing(given: TurnInputRow) -> bool:
+    """Whether somebody sent nothing but files, of which none could be read."""
+    is_read = any(each.text is not None for each in given.attachments)
+    return bool(given.attachments) and not is_read and not given.text.strip()
+
+
+def cannot_read(files: Sequence[Given]) -> str:
+    """What somebody is told who sent nothing but files of which none could be read."""
+    shown = ", ".join(
+        f"{given.name}: {given.fault}" if given.fault else given.name for given in files[:_NAMED]
+    )
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return (
+        f"I cannot read this ({shown}{more}). I read text files; of others, tell me in words what you need."
+    )
+
+
+def _attached(given: Given) -> str:
+    if given.text is not None:
+        return f"[attached file {given.name}]\n{given.text}\n[end of {given.name}]"
+    why = f"; {given.fault}" if given.fault else ""
+    return f"(attached, not readable here: {given.name}{why})"
 
 
 def newer(text: str) -> str:

@@ -1,6 +1,7 @@
 """What every adapter promises, asked of each of them through its own platform (`stages`)."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -9,6 +10,7 @@ import pytest
 from gateway.adapter import (
     ChecksItself,
     EditsMessages,
+    FetchesFiles,
     LooksUpSent,
     Reacts,
     SendsFiles,
@@ -351,6 +353,27 @@ async def test_a_file_whose_answer_is_lost_is_not_repeated_and_found_where_the_p
         if await stage.adapter.find_sent(message) is None:
             await send_file(stage, message)  # the platform knows the key
         assert len(stage.files()) == 1
+
+
+@pytest.mark.needs("files_by_people")
+@pytest.mark.req("ADP-8")
+async def test_a_persons_file_is_described_and_can_be_fetched_within_a_limit(
+    stage: Stage, running: Running, inbox: RecordingInbox
+):
+    data = "one\nzwei ü\n".encode()
+    stage.send_file("notes.txt", data, "read this")
+    (attachment,) = (await inbox.wait_message("read this")).attachments
+    assert (attachment.name, attachment.mime_type, attachment.size_bytes) == (
+        "notes.txt",
+        "text/plain",
+        len(data),
+    )
+    assert isinstance(stage.adapter, FetchesFiles)
+    assert await stage.adapter.fetch(attachment, len(data)) == data
+    for wrong, limit in ((attachment, len(data) - 1), (replace(attachment, ref="http://127.0.0.1:9/x"), 100)):
+        stage.expect_refusal()
+        with pytest.raises(MessageRejected):
+            await stage.adapter.fetch(wrong, limit)
 
 
 # What goes wrong.

@@ -205,7 +205,8 @@ async def test_an_album_without_a_word_gets_one_answer_and_the_model_is_not_aske
     for number in range(4):
         ann.says("", group_id="g", attachments=photo(f"{number}.jpg"))
     await ann.gets(
-        "I cannot read files yet (0.jpg, 1.jpg, 2.jpg and 1 more). Tell me in words what you need."
+        "I cannot read this (0.jpg, 1.jpg, 2.jpg and 1 more)."
+        " I read text files; of others, tell me in words what you need."
     )
     await house.quiet()
 

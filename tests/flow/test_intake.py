@@ -89,12 +89,12 @@ async def test_bots_are_not_answered_unless_that_is_configured(house_of: Open) -
     assert house.model.asked == []
 
 
-async def test_a_message_without_words_is_told_that_files_are_not_read_yet(house: House) -> None:
+async def test_a_message_without_words_is_told_what_is_not_read(house: House) -> None:
     ann = house.person()
     said = ann.says("")
     photo = Attachment(kind="image", ref="f1", name="cat.png")
     house.platform._inbound[-1].update = replace(said, attachments=(photo,))
-    await ann.gets("I cannot read files yet")
+    await ann.gets("I cannot read this (cat.png).")
     ann.says("   ")
     await house.quiet()
 

@@ -29,6 +29,7 @@ Ability = Literal[
     "connection",  # there is a connection that can break
     "redelivery",  # what was not stored comes again
     "files",  # the bot sends files
+    "files_by_people",
     "push_back",  # the adapter is told what the presser is told
 ]
 
@@ -104,6 +105,9 @@ class Stage(Protocol):
 
     def say(self, text: str, place: Place = "dm", *, mention: bool = False, answer: bool = False) -> None:
         """The person writes; `mention`: names the bot first; `answer`: to the bot's last message there."""
+
+    def send_file(self, name: str, data: bytes, text: str) -> None:
+        """The person sends a file to the direct chat."""
 
     def edit(self, text: str) -> None:
         """The person changes what they wrote last."""

@@ -29,6 +29,7 @@ class DiscordStage:
             "connection",
             "redelivery",
             "files",
+            "files_by_people",
             "push_back",
         }
     )
@@ -62,6 +63,9 @@ class DiscordStage:
             user=self.user,
             reply_to=self._replies(place)[-1] if answer else None,
         )
+
+    def send_file(self, name: str, data: bytes, text: str) -> None:
+        self.sim.say(self._channel("dm"), text, user=self.user, file=(name, "text/plain", data))
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)

@@ -28,6 +28,7 @@ class SlackStage:
             "connection",
             "redelivery",
             "files",
+            "files_by_people",
             "push_back",
         }
     )
@@ -60,6 +61,9 @@ class SlackStage:
         say = self.sim.mention if mention else self.sim.say
         thread = self._replies(place)[-1] if answer else self.root if place == "thread" else None
         self._said = say(self._channel(place), text, user=self.user, thread=thread)
+
+    def send_file(self, name: str, data: bytes, text: str) -> None:
+        self.sim.say(self._channel("dm"), text, user=self.user, file=(name, data))
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)

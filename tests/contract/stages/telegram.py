@@ -28,6 +28,7 @@ class TelegramStage:
             "connection",
             "redelivery",
             "files",
+            "files_by_people",
             "push_back",
         }
     )
@@ -63,6 +64,9 @@ class TelegramStage:
             thread=self.topic.id if place == "thread" else None,
             reply_to=self._replies(place)[-1] if answer else None,
         )
+
+    def send_file(self, name: str, data: bytes, text: str) -> None:
+        self.sim.say(self._chat("dm"), text, user=self.user, file=("document", name, data))
 
     def edit(self, text: str) -> None:
         self.sim.edit(self._said, text)

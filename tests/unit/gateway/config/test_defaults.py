@@ -47,6 +47,7 @@ DEFAULTS = {
         "told_days": 90,
         "usage_days": 400,
     },
+    "files": {"max_bytes": 1_000_000, "max_chars": 50_000},
     "shutdown": {"drain_s": 30},
     "context": {"compress_at": 0.5, "protect_first": 3, "protect_last": 20, "summary_model": None},
     "memory": {"provider": "builtin", "settings": {}, "review_every": 10},

@@ -10,7 +10,7 @@ from gateway.clock import to_ms
 from gateway.intake.gathering import gathers, is_rest, joint, may_continue
 from gateway.messages import Attachment, InboundMessage
 from gateway.source import SessionSource
-from gateway.store.inputs import Part, TurnInputRow
+from gateway.store.inputs import Given, Part, TurnInputRow
 
 pytestmark = pytest.mark.req("QUE-8")
 
@@ -90,7 +90,15 @@ def test_a_text_cut_at_the_limit_is_joined_as_it_was(text, limit):
             Part,
             message_id=st.text(),
             text=st.text(),
-            attachments=st.lists(st.text()).map(tuple),
+            attachments=st.lists(
+                st.builds(
+                    Given,
+                    file=st.builds(Attachment, kind=st.just("file"), ref=st.text(), name=st.text()),
+                    text=st.none() | st.text(),
+                    fault=st.none() | st.text(),
+                ),
+                max_size=3,
+            ).map(tuple),
             sent_at_ms=st.integers(),
             joint=st.sampled_from(["", "\n", "\n\n"]),
         )
