@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 MAYBE_LOST = "may not have arrived"
 GIVEN_UP = "so I gave it up"
 ANSWER = re.compile(r"You said: (w\d+x\d+)\b")
+IS_UNKNOWN = "o.state = 'unknown' OR o.error = 'unknown, sent again'"
 # What the demo says after a tool: it ran, failed, was refused, or nobody knows.
 TOOL_ANSWER = re.compile(r"\S*write_note\S* (returned|failed|was )")
 
@@ -27,19 +29,16 @@ class Talk:
 class Seen:
     """What one person was shown, counted against what they said.
 
-    A tool's answers carry no word of their own, so they are counted: as many as were asked for.
+    `missing` are plain words without an answer. A tool's answers carry no word of their own, so they are counted:
+    `tools_missing` of those asked for.
     """
 
     answered: int
     doubled: tuple[str, ...]
     missing: tuple[str, ...]
+    tools_missing: int
     told_missing: int
     given_up: int
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Neither answered nor spoken of; one notice speaks of one turn, so it excuses one message."""
-        return self.missing[self.told_missing + self.given_up :]
 
 
 def seen(talk: Talk, texts: Sequence[str]) -> Seen:
@@ -48,14 +47,33 @@ def seen(talk: Talk, texts: Sequence[str]) -> Seen:
     of_tools = sum(bool(TOOL_ANSWER.match(text)) for text in texts)
     doubled = [word for word in talk.plain if answers[word] > 1]
     doubled += [f"an answer of a tool for {talk.tools[-1:]}"] * max(0, of_tools - len(talk.tools))
-    missing = [word for word in talk.plain if not answers[word]] + talk.tools[of_tools:]
+    missing = tuple(word for word in talk.plain if not answers[word])
+    tools_missing = max(0, len(talk.tools) - of_tools)
     return Seen(
-        answered=len(talk.plain) + len(talk.tools) - len(missing),
+        answered=len(talk.plain) + len(talk.tools) - len(missing) - tools_missing,
         doubled=tuple(doubled),
-        missing=tuple(missing),
+        missing=missing,
+        tools_missing=tools_missing,
         told_missing=sum(MAYBE_LOST in text for text in texts),
         given_up=sum(GIVEN_UP in text for text in texts),
     )
+
+
+def lost(talk: Talk, found: Seen, excused: AbstractSet[str]) -> list[str]:
+    """What is neither answered nor excused: a word is excused only by its own turn, see `excused_words`."""
+    words = [word for word in found.missing if word not in excused]
+    tools = found.tools_missing - sum(word in excused for word in talk.tools)
+    return words + [f"an answer of a tool to {talk.tools[-1:]}"] * max(0, tools)
+
+
+def excused_words(database: Path) -> frozenset[str]:
+    """The words whose turn has a piece of unknown outcome, or was given up; of both the person is told."""
+    with closing(sqlite3.connect(database)) as conn:
+        rows = conn.execute(
+            f"SELECT t.input FROM turns t WHERE t.error LIKE '%{GIVEN_UP}%' OR EXISTS (SELECT 1 FROM outbox o"
+            f" WHERE o.turn_id = t.id AND ({IS_UNKNOWN}))"
+        ).fetchall()
+    return frozenset(word for row in rows for word in re.findall(r"w\d+x\d+", row[0]))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,14 +108,14 @@ class Tally:
             for case in cases
         ]
 
-    def add(self, talk: Talk, found: Seen) -> None:
+    def add(self, talk: Talk, found: Seen, excused: AbstractSet[str]) -> None:
         """Count one person in."""
         self.accepted += len(talk.plain) + len(talk.tools)
         self.tools += len(talk.tools)
         self.answered += found.answered
         self.told_missing += found.told_missing
         self.given_up += found.given_up
-        self.lost += found.lost
+        self.lost += lost(talk, found, excused)
         self.doubled += found.doubled
 
     def row(self) -> str:
@@ -129,7 +147,7 @@ def unknown_pieces(database: Path, platform: str) -> int:
     with closing(sqlite3.connect(database)) as conn:
         (found,) = conn.execute(
             "SELECT COUNT(*) FROM outbox o JOIN destinations d ON d.dest = o.dest"
-            " WHERE d.platform = ? AND (o.state = 'unknown' OR o.error = 'unknown, sent again')",
+            f" WHERE d.platform = ? AND ({IS_UNKNOWN})",
             (platform,),
         ).fetchone()
     return int(found)
