@@ -34,7 +34,6 @@ from agent.events import (
 )
 from agent.fitting import fit, has_failed_summary, shorten
 from agent.handling import handle_call, is_showable
-from agent.masking import masked
 from agent.ports import Ask, ChatState, Gate, Hear, TurnInput, asks_nobody, hears_nothing
 from agent.records import Ended, Finish, Handle, Send, next_step, total_usage
 from agent.run import Run
@@ -154,7 +153,7 @@ async def _send(run: Run, step: Send) -> AsyncGenerator[AgentEvent, None]:
                 yield event
         return
     except ProviderError as error:
-        yield _failure(error, run.reference())
+        yield _failure(error, run)
         return
     assert answer is not None  # `send_along` ends with an answer or raises
     async with aclosing(_answered(run, step, answer)) as events:
@@ -183,7 +182,7 @@ async def _send_shorter(
 ) -> AsyncGenerator[AgentEvent, None]:
     """A provider found the request too long: shorten it, once, and send again, if need be to another model."""
     if run.refused_in == step.round:
-        yield _failure(error, run.reference())
+        yield _failure(error, run)
         return
     run.refused_in = step.round
     is_shorter = False
@@ -192,7 +191,7 @@ async def _send_shorter(
             is_shorter = is_shorter or isinstance(event, Compressed)
             yield event
     if not is_shorter and len(run.snapshot.routes) == 1:
-        yield _failure(error, run.reference())
+        yield _failure(error, run)
         return
     async with aclosing(_send(run, replace(step, sends=step.sends + 1, torn=True))) as events:
         async for event in events:
@@ -288,9 +287,10 @@ def _closing_checkpoint(finish: Finish) -> Checkpoint:
     )
 
 
-def _failure(error: ProviderError, reference: str) -> Failed:
+def _failure(error: ProviderError, run: Run) -> Failed:
+    reference = run.reference()
     return Failed(
         kind="context" if isinstance(error, ContextTooLong) else "provider",
         message=notices.provider_failed(error, reference),
-        detail=f"{reference} {type(error).__name__}: {masked(str(error))}",
+        detail=f"{reference} {type(error).__name__}: {run.snapshot.mask(str(error))}",
     )

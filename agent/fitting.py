@@ -7,7 +7,6 @@ import structlog
 
 from agent import budget, notices
 from agent.events import AgentEvent, Checkpoint, Failed, Noted, Record, StatusChanged
-from agent.masking import masked
 from agent.run import Run
 
 _log = structlog.get_logger()
@@ -60,7 +59,7 @@ async def shorten(run: Run, allowance: budget.Allowance, *, must: bool) -> Async
         async for step in steps:
             if isinstance(step, NoSummary):
                 run.summary_failed = True
-                _log.warning("context.not_compressed", reason=masked(step.why))
+                _log.warning("context.not_compressed", reason=snapshot.mask(step.why))
                 yield Noted(message=notices.NOT_COMPRESSED)
             else:
                 yield step

@@ -33,6 +33,10 @@ class Answered:
     text: str
 
 
+Mask = Callable[[str], str]
+"""A text without secrets, for the log and for people; whoever runs the agent knows what a secret is."""
+
+
 class Gate(Protocol):
     """Decides on tool calls."""
 

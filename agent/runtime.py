@@ -15,6 +15,7 @@ from importlib import import_module
 from agent.cooldown import Cooldown
 from agent.memory.loading import load_memory
 from agent.memory.provider import FactStore
+from agent.ports import Mask
 from agent.prompt import stable_head
 from agent.providers import table
 from agent.settings import AgentProfile, AgentSettings, McpServer
@@ -34,15 +35,17 @@ class AgentRuntime:
     Args:
         settings: What to build from.
         facts: Where the built-in memory keeps what it knows; None: nothing is remembered.
+        mask: Takes secrets out of what is logged and shown.
 
     Raises:
         SettingsError: The settings name a model, provider, tool or skill that does not exist.
     """
 
-    def __init__(self, settings: AgentSettings, *, facts: FactStore | None = None) -> None:
+    def __init__(self, settings: AgentSettings, *, mask: Mask, facts: FactStore | None = None) -> None:
         check_settings(settings)
-        self.memory = load_memory(settings.memory.provider, settings.memory.settings, facts)
+        self.memory = load_memory(settings.memory.provider, settings.memory.settings, facts, mask=mask)
         self._settings = settings
+        self._mask = mask
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
         self._skills = {name: find_skills(name, agent.skills) for name, agent in settings.agents.items()}
@@ -54,6 +57,7 @@ class AgentRuntime:
                 server,
                 effect_of=self._effect_of,
                 results=self._results,
+                mask=mask,
                 connect_timeout_s=settings.tools.connect_timeout_s,
             )
             for name, server in self._servers().items()
@@ -129,6 +133,7 @@ class AgentRuntime:
             tools=catalogue,
             results=self._results,
             memory=self.memory,
+            mask=self._mask,
             budget=settings.budget,
             tool_timeout_s=settings.tools.timeout_s,
             result_limit=settings.tools.result_limit,

@@ -51,7 +51,8 @@ class McpServer:
     """One entry of the usual `mcpServers` map: a command to start (stdio) or an address (streamable HTTP).
 
     `env` comes on top of the few variables the MCP library passes on; nothing else of our environment reaches
-    the child. Values of `env` and `headers` are secrets: they are masked wherever this server is spoken of.
+    the child. Values of `env` and `headers` are secrets: whoever hands out the mask (`agent.ports.Mask`) has to
+    know of them.
     """
 
     command: str | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agent.cooldown import Cooldown
 from agent.memory.lifecycle import Memory
+from agent.ports import Mask
 from agent.prices import Price
 from agent.provider import Provider
 from agent.retries import DEFAULT_RETRIES, RetryPolicy
@@ -34,6 +35,7 @@ class Snapshot:
 
     `head` is the stable part of the system prompt. `routes` are tried in order, the agent's own model first;
     `summary_routes` write summaries of what has to go (none: the same as `routes`).
+    `mask` takes secrets out of what is logged.
     `budget` is in sends. `fingerprint` changes exactly when persona, model or catalogue do; stored with the
     turn.
     """
@@ -44,6 +46,7 @@ class Snapshot:
     tools: Catalogue
     results: ResultFolder
     memory: Memory = field(default_factory=Memory, repr=False)
+    mask: Mask = field(repr=False)
     budget: int = 40
     tool_timeout_s: float = 300.0
     result_limit: int = 50_000

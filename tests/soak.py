@@ -30,6 +30,7 @@ from agent.settings import ModelProfile
 from agent.snapshot import Route, Snapshot
 from agent.tools.registry import Catalogue
 from agent.tools.results import ResultFolder
+from gateway.redaction import Redactor
 from tests.simulators.faults import Hold, Refuse
 from tests.simulators.model import Answer, ModelSimulator, ToolCall, context_too_long, rate_limited
 from tests.simulators.model.asked import Asked, text_of
@@ -105,6 +106,7 @@ async def soak(turns: int, *, seed: int, wire: str, folder: Path) -> Found:
                 routes=(Route(name="m", provider=provider, context_window=WINDOW),),
                 tools=Catalogue([tool("a", counter.run)]),
                 results=ResultFolder(folder),
+                mask=Redactor().text,
                 retries=NO_PAUSES,
             )
             replies = (chance.choice(BAD if chance.random() < 0.6 else GOOD) for _ in range(3))

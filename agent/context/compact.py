@@ -8,7 +8,6 @@ import structlog
 
 from agent.context.folding import compressions_in, folded
 from agent.events import AgentEvent, Compressed, Noted
-from agent.masking import masked
 from agent.ports import ChatState, TurnInput
 from agent.prompt import system_prompt
 from agent.sending import Sleep
@@ -51,7 +50,7 @@ async def compact(
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, NoSummary):
-                    _log.warning("context.not_compressed", reason=masked(step.why))
+                    _log.warning("context.not_compressed", reason=snapshot.mask(step.why))
                     yield Noted(message=FAILED)
                     return
                 yield step

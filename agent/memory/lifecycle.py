@@ -16,9 +16,8 @@ from typing import Literal, TypeVar
 import structlog
 
 from agent.cooldown import Cooldown
-from agent.masking import masked
 from agent.memory.provider import MemoryProvider
-from agent.ports import Who
+from agent.ports import Mask, Who
 from agent.tools.registry import Tool, ToolCallContext, ToolResult
 
 _log = structlog.get_logger()
@@ -64,13 +63,14 @@ class Recalled:
 class _Keeper:
     """One provider: where it is in its life, and its calls, bounded."""
 
-    def __init__(self, name: str, provider: MemoryProvider) -> None:
+    def __init__(self, name: str, provider: MemoryProvider, mask: Mask) -> None:
         self.provider = provider
+        self._mask = mask
         self.state = MemoryState(name=name, status="loaded")
         self._cooldown = Cooldown(first_s=5.0, longest_s=300.0)
         self._sessions: OrderedDict[Who, None] = OrderedDict()
         why_not = self._now(provider.why_not)
-        reason = self.state.trouble if why_not is None else masked(why_not)[:_REASON_LENGTH]
+        reason = self.state.trouble if why_not is None else mask(why_not)[:_REASON_LENGTH]
         self._moves("unavailable" if reason else "available", reason)
         if reason:
             _log.warning("memory.skipped", provider=name, reason=reason)
@@ -146,7 +146,7 @@ class _Keeper:
 
     def _failed(self, reason: str) -> None:
         self._cooldown.failed()
-        self.state = replace(self.state, trouble=masked(reason)[:_REASON_LENGTH])
+        self.state = replace(self.state, trouble=self._mask(reason)[:_REASON_LENGTH])
         _log.warning("memory.failed", provider=self.state.name, reason=self.state.trouble)
 
     def _moves(self, event: Event, trouble: str = "") -> None:
@@ -160,8 +160,8 @@ class Memory:
         providers: By name, in the order in which their words stand in the prompt.
     """
 
-    def __init__(self, providers: Iterable[tuple[str, MemoryProvider]] = ()) -> None:
-        self._keepers = tuple(_Keeper(name, provider) for name, provider in providers)
+    def __init__(self, providers: Iterable[tuple[str, MemoryProvider]] = (), *, mask: Mask = str) -> None:
+        self._keepers = tuple(_Keeper(name, provider, mask) for name, provider in providers)
         self._later: asyncio.Queue[tuple[Who, Callable[[MemoryProvider], Awaitable[None]]]] = asyncio.Queue(
             WAITING_KEPT
         )

@@ -7,7 +7,7 @@ from agent.errors import SettingsError
 from agent.memory.builtin import open_memory
 from agent.memory.lifecycle import Memory
 from agent.memory.provider import FactStore, MemoryNeeds, OpenMemory
-from agent.ports import Who
+from agent.ports import Mask, Who
 from agent.tools.registry import Tool
 
 GROUP = "parley.memory_providers"
@@ -30,7 +30,7 @@ def check_provider(name: str) -> None:
         raise SettingsError(f"memory.provider: there is no {name!r}; known: {', '.join(sorted(known))}")
 
 
-def load_memory(name: str, settings: Mapping[str, object], facts: FactStore | None) -> Memory:
+def load_memory(name: str, settings: Mapping[str, object], facts: FactStore | None, *, mask: Mask) -> Memory:
     """The memory of that name; without a place for facts there is none.
 
     A package that cannot be loaded is a provider that is not available: it is skipped, and says why.
@@ -38,14 +38,14 @@ def load_memory(name: str, settings: Mapping[str, object], facts: FactStore | No
     if name == NONE or facts is None:
         return Memory()
     if name == BUILTIN:
-        return Memory([(name, open_memory(MemoryNeeds(settings=settings, facts=facts)))])
+        return Memory([(name, open_memory(MemoryNeeds(settings=settings, facts=facts)))], mask=mask)
     (point,) = entry_points(group=GROUP, name=name)
     try:
         opener: OpenMemory = point.load()
         provider = opener(MemoryNeeds(settings=settings, facts=facts))
     except Exception as error:  # noqa: BLE001 - foreign code, at import: no reason for the daemon not to start
         provider = _Missing(f"{type(error).__name__}: {error}")
-    return Memory([(name, provider)])
+    return Memory([(name, provider)], mask=mask)
 
 
 class _Missing:

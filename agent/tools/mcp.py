@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import structlog
 
-from agent.masking import masked
+from agent.ports import Mask
 from agent.settings import McpServer
 from agent.tools.mcp_forms import Forms
 from agent.tools.names import model_name
@@ -65,6 +65,7 @@ class McpConnection:
         *,
         effect_of: Callable[[str, str], Effect],
         results: ResultFolder,
+        mask: Mask,
         connect_timeout_s: float,
     ) -> None:
         self.name = name
@@ -72,7 +73,7 @@ class McpConnection:
         self._effect_of = effect_of
         self._results = results
         self._connect_timeout_s = connect_timeout_s
-        self._secrets = (*server.env.values(), *server.headers.values())
+        self._mask = mask
         self._forms = Forms(name)
         self._client: Client | None = None
         self._failures = 0
@@ -165,7 +166,7 @@ class McpConnection:
         """One connection from start to end; returns why it ended."""
         from agent.tools.mcp_transport import Chatter
 
-        chatter = Chatter(self.name, self._secrets)
+        chatter = Chatter(self.name, self._mask)
         self._is_lost = self._is_stale = False
         self._changed.clear()
         self._needed.clear()
@@ -229,7 +230,7 @@ class McpConnection:
                 async for _ in changes:
                     self._list_again()
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError) as error:
-            _log.debug("mcp.not_listening", server=self.name, reason=masked(str(error), self._secrets))
+            _log.debug("mcp.not_listening", server=self.name, reason=self._mask(str(error)))
 
     async def _list(self, client: "Client") -> tuple[Tool, ...]:
         listed: list[mcp_types.Tool] = []
@@ -318,4 +319,4 @@ class McpConnection:
                 text = f"{type(error).__name__}: {error}"
         if chatter.lines:
             text += f"; it last said: {chatter.lines[-1]}"
-        return masked(text, self._secrets)[:_REASON_LENGTH]
+        return self._mask(text)[:_REASON_LENGTH]

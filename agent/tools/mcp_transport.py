@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from agent.masking import masked
+from agent.ports import Mask
 from agent.settings import McpServer
 
 # The library writes a traceback for each line that is no protocol; `Chatter` counts them and keeps their
@@ -43,13 +43,13 @@ class Chatter:
     """What a server said beside its protocol, masked and bounded; the last line often says why it failed."""
 
     server: str
-    secrets: tuple[str, ...] = field(repr=False)
+    mask: Mask = field(repr=False)
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
     heard: int = 0
 
     def hear(self, line: str) -> None:
         """Keep a line; only the first ones of a connection reach the log."""
-        line = masked(line.strip(), self.secrets)[:_LINE_LENGTH]
+        line = self.mask(line.strip())[:_LINE_LENGTH]
         if not line:
             return
         self.lines.append(line)

@@ -124,8 +124,10 @@ class Daemon:
         self._stop = asyncio.Event()
         self._stopping = stopping
         self.exit_code = EXIT_OK
+        redactor = Redactor(config.secrets())
         self._runtime = AgentRuntime(
             agent_settings(config, demo_delay_s=plan.demo_delay_s),
+            mask=redactor.text,
             facts=StoredFacts(database=database, clock=clock),
         )
         self._hub = EventHub()
@@ -142,7 +144,6 @@ class Daemon:
             authors=authors(config),
             clock=clock,
         )
-        redactor = Redactor(config.secrets())
         mask = redactor.value
         key = config.audit.key
         self._audit = AuditLog(key=key.get_secret_value() if key else None, mask=mask, clock=clock)

@@ -11,6 +11,7 @@ from gateway.api import PartHealth
 from gateway.config import Config
 from gateway.daemon.facts import NoFacts
 from gateway.daemon.settings import agent_settings, refused_settings
+from gateway.redaction import Redactor
 
 
 def tool_health(state: McpState) -> PartHealth:
@@ -37,7 +38,9 @@ def look_at_memory(config: Config) -> tuple[PartHealth, ...]:
         check_provider(settings.memory.provider)
     except SettingsError as error:
         raise refused_settings(error) from None
-    memory = load_memory(settings.memory.provider, settings.memory.settings, NoFacts())
+    memory = load_memory(
+        settings.memory.provider, settings.memory.settings, NoFacts(), mask=Redactor(config.secrets()).text
+    )
     return tuple(memory_health(state) for state in memory.states)
 
 
@@ -49,7 +52,7 @@ async def look_at_tool_servers(config: Config) -> tuple[PartHealth, ...]:
     """
     settings = replace(agent_settings(config, demo_delay_s=0), demo_server=False)
     try:
-        runtime = AgentRuntime(settings)
+        runtime = AgentRuntime(settings, mask=Redactor(config.secrets()).text)
     except SettingsError as error:
         raise refused_settings(error) from None
     return tuple(tool_health(state) for state in await runtime.look_at_servers())

@@ -33,6 +33,7 @@ from agent.retries import RetryPolicy
 from agent.snapshot import Route, Snapshot
 from agent.tools.registry import Catalogue, Effect, Policy, Tool, ToolCallContext, ToolResult
 from agent.tools.results import ResultFolder
+from gateway.redaction import Redactor
 
 Decision = Allowed | Denied | Pending
 ALLOW = Allowed()
@@ -159,6 +160,7 @@ def snapshot(
         "routes": (Route(name="scripted", provider=provider),),
         "tools": Catalogue(tools),
         "results": ResultFolder(folder or Path("/nonexistent")),
+        "mask": Redactor().text,
         "retries": NO_PAUSES,
     }
     return Snapshot(**{**values, **changes})

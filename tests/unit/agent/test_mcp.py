@@ -17,6 +17,7 @@ from agent.settings import McpServer
 from agent.tools.mcp import McpConnection, McpState
 from agent.tools.registry import ToolCallContext, ToolResult
 from agent.tools.results import ResultFolder
+from gateway.redaction import Redactor
 
 pytestmark = pytest.mark.req("TOL-2", "TOL-3")
 
@@ -36,6 +37,7 @@ def connection(
         server,
         effect_of=lambda server, tool: "read" if tool == "big" else "external",
         results=ResultFolder(folder / "results"),
+        mask=Redactor(["hunter2hunter2"]).text,
         connect_timeout_s=connect_timeout_s,
     )
 

@@ -36,7 +36,7 @@ def demo(tmp_path: Path) -> AgentSettings:
 
 @asynccontextmanager
 async def started(settings: AgentSettings) -> AsyncIterator[AgentRuntime]:
-    runtime = AgentRuntime(settings)
+    runtime = AgentRuntime(settings, mask=str)
     async with asyncio.TaskGroup() as group:
         group.create_task(runtime.run())
         assert await runtime.ready(60)
@@ -139,12 +139,12 @@ async def test_an_unknown_agent_is_a_key_error(demo: AgentSettings):
 
 
 async def test_a_runtime_that_does_not_run_is_not_ready(demo: AgentSettings):
-    assert not await AgentRuntime(demo).ready(0.01)
+    assert not await AgentRuntime(demo, mask=str).ready(0.01)
 
 
 def test_wrong_settings_are_refused_before_anything_starts(demo: AgentSettings):
     with pytest.raises(SettingsError):
-        AgentRuntime(replace(demo, agents={"a": AgentProfile(model="none")}))
+        AgentRuntime(replace(demo, agents={"a": AgentProfile(model="none")}), mask=str)
 
 
 def test_what_the_gateway_imports_at_start_loads_no_model_or_tool_library():

@@ -9,7 +9,8 @@ import pytest
 from agent.memory import lifecycle
 from agent.memory.lifecycle import TABLE, Event, Memory, MemoryState, Recalled, Status
 from agent.ports import Who
-from agent.tools.registry import Tool, ToolCallContext, ToolResult
+from agent.tools.registry import Tool, ToolCallContext, ToolResultfrom gateway.redaction import Redactor
+
 
 pytestmark = pytest.mark.req("MEM-1")
 
@@ -79,7 +80,7 @@ class Noting:
 
 
 def memory(provider: Noting) -> Memory:
-    return Memory([("noting", provider)])
+    return Memory([("noting", provider)], mask=Redactor().text)
 
 
 async def run_until_done(one: Memory, provider: Noting) -> None:
@@ -169,7 +170,7 @@ def test_the_table_leads_from_loaded_to_an_end_and_nowhere_back() -> None:
 @pytest.mark.parametrize("call", ["initialize", "on_turn_start", "prompt_block", "prefetch"])
 async def test_a_failing_provider_is_left_out_and_rests(call: str) -> None:
     broken, well = Noting(breaks=call), Noting()
-    one = Memory([("broken", broken), ("well", well)])
+    one = Memory([("broken", broken), ("well", well)], mask=Redactor().text)
     assert (await one.begin_turn(ANN, "hi")).block == "block of m:1"
     assert one.states[0].trouble == "RuntimeError: no luck with token=***"
     calls = len(broken.calls)
