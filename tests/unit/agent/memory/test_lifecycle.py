@@ -9,8 +9,8 @@ import pytest
 from agent.memory import lifecycle
 from agent.memory.lifecycle import TABLE, Event, Memory, MemoryState, Recalled, Status
 from agent.ports import Who
-from agent.tools.registry import Tool, ToolCallContext, ToolResultfrom gateway.redaction import Redactor
-
+from agent.tools.registry import Tool, ToolCallContext, ToolResult
+from gateway.redaction import Redactor
 
 pytestmark = pytest.mark.req("MEM-1")
 
