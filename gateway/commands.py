@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never, get_args
 
 from gateway.access import Role
+from gateway.chunking import shorten_middle
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.delivery import Delivery
 from gateway.dispatcher import Dispatcher
@@ -22,7 +23,7 @@ from gateway.requests.faces import face_of
 from gateway.requests.granting import granted_words
 from gateway.retrying import Retrying
 from gateway.session_store import SessionStore
-from gateway.store import grants, outbox, restarts, turns, usage
+from gateway.store import grants, outbox, restarts, tasks, turns, usage
 from gateway.store import requests as request_rows
 from gateway.store.audit import AuditLog
 from gateway.store.inputs import TurnInputRow
@@ -285,6 +286,7 @@ class Commands:
         request = request_rows.pending_in(tx, order.lane.id) if order.lane else None
         if request is not None:
             lines.append(f"Waits for an answer: {face_of(request.kind, request.prompt).one_line()}")
+        lines += self._tasks_lines(tx, order.lane)
         lost = len(outbox.unknown(tx, dest_of(order.target)))
         if lost:
             lines.append(f"{_messages(lost)} of mine may not have arrived; /again shows them.")
@@ -292,6 +294,19 @@ class Commands:
         if order.lane is not None:
             lines += [f"Last answer by {spent_words(each)}." for each in usage.last_turn(tx, order.lane.id)]
         return "\n".join([*lines, *self._tools_status()])
+
+    def _tasks_lines(self, tx: Tx, lane: Lane | None) -> list[str]:
+        """Who answers, where that is not as configured, and on which tasks."""
+        if lane is None or lane.session_id is None:
+            return []
+        kept = tasks.load(tx, lane.session_id)
+        lines = [f"{kept.answerer} answers here."] if kept.answerer is not None else []
+        open_tasks = [
+            f"{task.agent} ({shorten_middle(' '.join(task.goal.split()), GOAL_SHOWN)[0]})"
+            for task in kept.tasks
+            if task.state == "open"
+        ]
+        return [*lines, f"Open tasks: {', then '.join(open_tasks)}."] if open_tasks else lines
 
     def _turns_line(self, tx: Tx, lane: Lane | None) -> str:
         states = [state for _, state in turns.open_turns(tx, lane.id)] if lane else []
@@ -343,6 +358,9 @@ class Commands:
             )
         return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
 
+
+GOAL_SHOWN = 60
+"""Characters of a task's goal in /status."""
 
 NOTHING_TO_SHORTEN = "There is no conversation to shorten yet."
 SHORTENING = "I shorten our conversation now."

@@ -235,6 +235,26 @@ async def a_card_is_open(platform: str, folder: Path) -> None:
 
 
 @point("Telegram")
+async def a_task_card_is_open(platform: str, folder: Path) -> None:
+    """A card waits for a press that lets another agent take over.
+
+    Its buttons work after the start; the other agent answers, once, in the same turn.
+    """
+    async with world_on(platform, folder, PARLEY_AGENTS__CODER__MODEL="sim") as world:
+        world.say('call task_begin {"agent": "coder", "goal": "plum"}')
+        await world.place.sim.wait_for(
+            lambda: any(message.buttons for message in world.place.sim.replies(world.place.person)), SLOW_S
+        )
+        await world.daemon.kill()
+        world.place.press("Accept")
+        await world.start()
+        await sees(world.place, "plum")
+        world.say("pear")
+        await sees(world.place, "echo: pear")
+        assert count(world, "echo: (The agent default hands you this task.") == 1
+
+
+@point("Telegram")
 async def while_it_stops(platform: str, folder: Path) -> None:
     """The daemon was asked to stop and waits for a running turn.
 

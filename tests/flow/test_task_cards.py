@@ -58,6 +58,37 @@ async def test_a_message_meanwhile_is_kept_and_the_question_repeated_while_nothi
     assert who(house) == ["default", "coder", "coder"]
 
 
+@pytest.mark.req("TSK-5", "APR-5")
+async def test_commands_answer_a_task_card_as_its_buttons_do(house: House) -> None:
+    ann = house.person()
+    house.model.then(calls(begin("coder")), says("here"), calls(end("coded")))
+    ann.says("please")
+    await asked(ann, "Shall coder take over?")
+    ann.says("/approve")
+    await ann.gets("Accepted: coder takes over.")
+    await ann.gets("here")
+    ann.says("done?")
+    await asked(ann, "coded")
+    ann.says("/status")
+    await ann.gets("Waits for an answer: coder's task is said to be done. Shall it go back to default? coded")
+    ann.says("/deny")
+    await ann.gets("Rejected: coder goes on with its task.")
+    await house.quiet()
+    assert await depth(house) == ["coder"]
+
+
+@pytest.mark.req("AGT-3", "TSK-2")
+async def test_status_says_who_answers_and_on_which_tasks(house: House) -> None:
+    ann = house.person()
+    await stacked(house, ann, "coder", "critic")
+    ann.says("/status")
+    told = await ann.gets("Nothing is running.")
+    assert told.text.split("\n")[1:3] == [
+        "critic answers here.",
+        "Open tasks: coder (goal of coder), then critic (goal of critic).",
+    ]
+
+
 @pytest.mark.req("TSK-5", "APR-7")
 async def test_silence_rejects_a_begin_and_puts_an_end_off(house: House) -> None:
     ann = house.person()
