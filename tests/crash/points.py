@@ -150,7 +150,7 @@ async def sent_and_its_answer_is_lost(platform: str, folder: Path) -> None:
         assert count(world, MAYBE_LOST) == (1 if platform == "Telegram" else 0)
 
 
-@point("Telegram")
+@point("Telegram", "Discord", "Slack")
 async def the_model_is_asked(platform: str, folder: Path) -> None:
     """The model works on its response.
 
