@@ -26,7 +26,11 @@ from agent.tools.mcp import McpConnection, McpState
 from agent.tools.registry import Catalogue, Effect, Tool, matches
 from agent.tools.results import ResultFolder
 from agent.tools.skills import find_skills, skill_tools, skills_block
+from agent.tools.workspace import workspace_tools
 from agent.validation import DEMO_SERVER, check_settings
+
+WORKSPACES = "workspaces"
+"""The folder in the state directory that holds a folder for each person."""
 
 
 class AgentRuntime:
@@ -48,9 +52,10 @@ class AgentRuntime:
         self._mask = mask
         self._results = ResultFolder(settings.state_dir / "results")
         self._builtin = builtin_tools()
+        self._files = workspace_tools(settings.state_dir / WORKSPACES)
         self._skills = {name: find_skills(name, agent.skills) for name, agent in settings.agents.items()}
         self._routes: dict[str, Route] = {}
-        self._snapshots: dict[str, tuple[list[tuple[Tool, ...]], Snapshot]] = {}
+        self._snapshots: dict[tuple[str, str], tuple[list[tuple[Tool, ...]], Snapshot]] = {}
         self._connections = tuple(
             McpConnection(
                 name,
@@ -100,8 +105,8 @@ class AgentRuntime:
             return False
         return True
 
-    async def snapshot(self, agent: str) -> Snapshot:
-        """The agent as it is now, frozen for one turn.
+    async def snapshot(self, agent: str, platform: str = "") -> Snapshot:
+        """The agent as it is now, frozen for one turn on a platform.
 
         Waits for the model library to be loaded and, right after a start, a bounded while for tool servers.
 
@@ -112,18 +117,18 @@ class AgentRuntime:
         await self._is_warm.wait()
         await self._are_settled.wait()
         listed = [connection.tools for connection in self._connections]
-        kept = self._snapshots.get(agent)
+        kept = self._snapshots.get((agent, platform))
         if kept is not None and all(old is new for old, new in zip(kept[0], listed, strict=True)):
             return kept[1]
-        made = self._make_snapshot(agent, profile)
-        self._snapshots[agent] = (listed, made)
+        made = self._make_snapshot(agent, profile, platform)
+        self._snapshots[agent, platform] = (listed, made)
         return made
 
-    def _make_snapshot(self, agent: str, profile: AgentProfile) -> Snapshot:
+    def _make_snapshot(self, agent: str, profile: AgentProfile, platform: str) -> Snapshot:
         settings = self._settings
         skills = self._skills[agent]
         head = stable_head(agent, profile.instructions, [skills_block(skills)])
-        catalogue = Catalogue(self._tools_of(agent))
+        catalogue = Catalogue(self._tools_of(agent, platform))
         names = (profile.model, *settings.models[profile.model].fallback)
         fingerprint = hashlib.sha256("\n".join([head, *names, catalogue.fingerprint]).encode()).hexdigest()
         return Snapshot(
@@ -199,8 +204,9 @@ class AgentRuntime:
     def _is_demo(self, agent: str) -> bool:
         return self._settings.models[self._settings.agents[agent].model].provider == "demo"
 
-    def _tools_of(self, agent: str) -> tuple[Tool, ...]:
+    def _tools_of(self, agent: str, platform: str) -> tuple[Tool, ...]:
         patterns = self._settings.agents[agent].tools
+        off = self._settings.tools.off.get(platform, ())
         of_servers = (
             tool
             for connection in self._connections
@@ -209,8 +215,8 @@ class AgentRuntime:
         )
         chosen = [
             t
-            for t in (*self._builtin, *self.memory.tools, *of_servers)
-            if matches(patterns, t.server, t.tool)
+            for t in (*self._builtin, *self._files, *self.memory.tools, *of_servers)
+            if matches(patterns, t.server, t.tool) and not matches(off, t.server, t.tool)
         ]
         return (*chosen, *skill_tools(self._skills[agent]), *task_tools(agent, tuple(self._settings.agents)))
 

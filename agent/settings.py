@@ -15,7 +15,7 @@ from agent.prices import Price
 class AgentProfile:
     """One named agent: its persona and what it may use.
 
-    `tools` are globs over `server/tool`, a server's name (all its tools) or a built-in tool's name.
+    `tools` are globs over `server/tool`, a server's name (all its tools), a toolset's or a built-in tool's name.
     `skills` are folders that hold a `SKILL.md`.
     """
 
@@ -70,7 +70,8 @@ class ToolRules:
     `read_only` and `idempotent` are globs over `server/tool`; a server's own annotations never count here.
     `result_limit` is in characters, what exceeds it goes to a file. `connect_timeout_s` bounds one attempt to
     reach a tool server, `first_wait_s` how long the first turns after a start wait for servers to come up,
-    `answer_wait_s` how long a tool that runs waits for a person's answer.
+    `answer_wait_s` how long a tool that runs waits for a person's answer. `off` are patterns as in
+    `AgentProfile.tools`, by platform: what no agent has there.
     """
 
     read_only: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class ToolRules:
     connect_timeout_s: float = 10.0
     first_wait_s: float = 5.0
     answer_wait_s: float = 240.0
+    off: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

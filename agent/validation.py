@@ -8,7 +8,7 @@ from agent.memory.loading import check_provider
 from agent.providers.table import KEYED, MODULES
 from agent.settings import AgentSettings
 from agent.tools.builtin import BUILTIN_NAMES
-from agent.tools.registry import BUILTIN_SERVER
+from agent.tools.registry import BUILTIN_SERVER, TOOLSETS
 
 DEMO_SERVER = "demo"
 """The name our own tool server has when the runtime switches it on."""
@@ -38,10 +38,18 @@ def check_settings(settings: AgentSettings) -> None:
         if (server.command is None) == (server.url is None):
             raise SettingsError(f"mcpServers.{name}: give either a command or a url")
     check_provider(settings.memory.provider)
+    _check_agents(settings)
+
+
+def _check_agents(settings: AgentSettings) -> None:
+    """Every agent's model and tools, and the tools that are off somewhere."""
     for name, agent in settings.agents.items():
         _known(f"agents.{name}.model", agent.model, settings.models)
         for pattern in agent.tools:
             _check_tool_pattern(f"agents.{name}.tools", pattern, settings.mcp_servers)
+    for platform, patterns in settings.tools.off.items():
+        for pattern in patterns:
+            _check_tool_pattern(f"tools.off.{platform}", pattern, settings.mcp_servers)
 
 
 def _check_tool_pattern(key: str, pattern: str, servers: Collection[str]) -> None:
@@ -50,7 +58,7 @@ def _check_tool_pattern(key: str, pattern: str, servers: Collection[str]) -> Non
     if _WILD & set(server):
         return
     if not slash:
-        _known(key, server, [*BUILTIN_NAMES, *servers, BUILTIN_SERVER, DEMO_SERVER])
+        _known(key, server, [*BUILTIN_NAMES, *TOOLSETS, *servers, BUILTIN_SERVER, DEMO_SERVER])
     elif server == BUILTIN_SERVER and not _WILD & set(tool):
         _known(key, tool, BUILTIN_NAMES)
     else:

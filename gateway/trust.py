@@ -5,6 +5,7 @@ export of the audit log: one a page), and each that changes something is written
 """
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -57,6 +58,7 @@ class Trust:
         audit_key: str | None,
         kick: Callable[[Tx, lanes.Head], None],
         results: Path,
+        workspace: Callable[[str], Path] | None = None,
         clock: Clock = utc_now,
     ) -> None:
         """`results` is the folder of the files of long tool results."""
@@ -67,6 +69,7 @@ class Trust:
         self._audit_key = audit_key
         self._kick = kick
         self._results = results
+        self._workspace = workspace
         self._clock = clock
 
     async def grants(self, subject: str | None = None) -> list[GrantView]:
@@ -174,6 +177,8 @@ class Trust:
 
         removed, turn_ids = await self._db.write(erase)
         await asyncio.to_thread(_remove_results, self._results, turn_ids)
+        if self._workspace is not None:
+            await asyncio.to_thread(shutil.rmtree, self._workspace(person), ignore_errors=True)
         return removed
 
 

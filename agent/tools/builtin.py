@@ -45,5 +45,5 @@ async def _never_run(_args: Mapping[str, object], _context: ToolCallContext) -> 
     raise AssertionError("a question is answered by a person, never run")
 
 
-BUILTIN_NAMES = ("now", "ask_user", "remember", "recall", "forget")
+BUILTIN_NAMES = ("now", "ask_user", "remember", "recall", "forget", "list_files", "read_file")
 """Their names, for the check of a configuration, without the cost of building their schemas."""

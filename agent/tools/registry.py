@@ -121,13 +121,21 @@ class Catalogue:
         return len(self._by_name)
 
 
+TOOLSETS: Mapping[str, frozenset[str]] = {
+    "questions": frozenset({"ask_user"}),
+    "memory": frozenset({"remember", "recall", "forget"}),
+    "files": frozenset({"list_files", "read_file"}),
+}
+"""Built-in tools that are switched on and off together, by a name for all of them."""
+
+
 def matches(patterns: Iterable[str], server: str, tool: str) -> bool:
-    """Whether a glob means this tool: `server/tool`, a server's name, or a built-in tool's name alone."""
+    """Whether a pattern means this tool: a glob `server/tool`, a server's name, a toolset, a built-in tool's name."""
     ref = f"{server}/{tool}"
     return any(
         fnmatchcase(ref, pattern)
         or pattern == server
-        or (server == BUILTIN_SERVER and fnmatchcase(tool, pattern))
+        or (server == BUILTIN_SERVER and (fnmatchcase(tool, pattern) or tool in TOOLSETS.get(pattern, ())))
         for pattern in patterns
     )
 

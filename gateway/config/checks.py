@@ -59,6 +59,7 @@ def _platform_names(config: Config, platforms: Sequence[str]) -> Iterator[Proble
         (("access", "allow"), config.access.allow),
         (("access", "admins"), config.access.admins),
         (("sessions", "platforms"), config.sessions.platforms),
+        (("tools", "off"), config.tools.off),
     ):
         for platform in keys:
             if platform not in platforms:

@@ -179,6 +179,7 @@ class ToolSettings(Section):
     read_only: tuple[ToolGlob, ...] = ()
     idempotent: tuple[ToolGlob, ...] = ()
     admin_only: tuple[ToolGlob, ...] = ()
+    off: Mapping[str, tuple[ToolGlob, ...]] = Field(default_factory=dict)  # by platform
     timeout_s: Seconds = 300
     connect_timeout_s: Seconds = 10  # of a tool server
     answer_wait_s: Seconds = 240  # of a tool that runs and asks something

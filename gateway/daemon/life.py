@@ -13,13 +13,15 @@ import secrets
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
 from agent.errors import SettingsError
 from agent.memory.loading import BUILTIN
 from agent.ports import Who
-from agent.runtime import AgentRuntime
+from agent.runtime import WORKSPACES, AgentRuntime
+from agent.tools.workspace import workspace_of
 from gateway import sdnotify
 from gateway.access import Access
 from gateway.adapter import Adapter
@@ -247,6 +249,7 @@ class Daemon:
             audit_key=key.get_secret_value() if key else None,
             kick=self._dispatcher.kick,
             results=config.state_dir / "results",
+            workspace=partial(workspace_of, config.state_dir / WORKSPACES),
             clock=clock,
         )
         self._cleaner = Cleaner(

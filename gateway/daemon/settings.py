@@ -79,6 +79,7 @@ def agent_settings(config: Config, *, demo_delay_s: float) -> AgentSettings:
             result_limit=config.tools.result_limit,
             connect_timeout_s=config.tools.connect_timeout_s,
             answer_wait_s=config.tools.answer_wait_s,
+            off=config.tools.off,
         ),
         context=ContextRules(**config.context.model_dump()),
         memory=MemoryRules(provider=config.memory.provider, settings=config.memory.settings),

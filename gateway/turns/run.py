@@ -59,8 +59,8 @@ LATER = "I am being restarted in the middle of this; I go on with it afterwards.
 class Snapshots(Protocol):
     """Where turns get their agent from."""
 
-    async def snapshot(self, agent: str) -> Snapshot:
-        """The agent as it is now, for one whole turn."""
+    async def snapshot(self, agent: str, platform: str = "") -> Snapshot:
+        """The agent as it is now on a platform, for one whole turn."""
         ...
 
 
@@ -249,7 +249,7 @@ class TurnRunner:
             )
         log.info("turn.started", attempt=claim.attempt, agent=claim.agent)
         narration.show_running()
-        snapshot = await self._snapshots.snapshot(claim.agent)
+        snapshot = await self._snapshots.snapshot(claim.agent, claim.target.platform)
         narration.begin(snapshot.fingerprint)
         state = ChatState(history=claim.history, records=records_of(leg.events))
         left_s = max(1.0, self._settings.timeout_s - claim.ran_ms / 1000)

@@ -223,7 +223,10 @@ async def test_memory_is_handed_out_and_erased_with_the_person(house: House) -> 
     exported = await house.daemon.trust.export_person("memory:1")
     assert [row["text"] for row in exported["memory"]] == [CATS]
 
+    for person in ("memory%3A1", "memory%3A2"):
+        (house.folder / "state" / "workspaces" / person).mkdir(parents=True)
     await house.daemon.trust.erase_person("memory:1")
+    assert [each.name for each in (house.folder / "state" / "workspaces").iterdir()] == ["memory%3A2"]
     assert (await known(house), await known(house, "memory:2")) == ([], [SPICE])
     assert await house.values("SELECT COUNT(*) FROM memory_words WHERE memory_words MATCH 'cats'") == [0]
     assert await house.values("SELECT subject FROM review_counts WHERE kind = 'memory'") == ["memory:2"]

@@ -16,11 +16,12 @@ from agent.runtime import AgentRuntime
 from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile, ToolRules
 from agent.tools.builtin import builtin_tools
 from agent.tools.mcp import McpState
+from agent.tools.workspace import workspace_tools
 from tests.unit.agent.scripted import Orders, run_chat
 
 pytestmark = pytest.mark.req("AGT-4", "AGT-10", "TOL-1", "TOL-3")
 
-OWN = sorted(tool.ref for tool in builtin_tools())
+OWN = sorted(tool.ref for tool in (*builtin_tools(), *workspace_tools(Path("unused"))))
 
 
 @pytest.fixture
@@ -154,3 +155,32 @@ def test_what_the_gateway_imports_at_start_loads_no_model_or_tool_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.req("TOL-1")
+async def test_a_toolset_is_switched_off_for_an_agent_or_on_a_platform(demo: AgentSettings):
+    agents = {"reader": AgentProfile(tools=("files", "now")), "all": AgentProfile()}
+    rules = replace(demo.tools, off={"telegram": ("files", "demo/*"), "slack": ("*",)})
+    async with started(replace(demo, agents=agents, tools=rules)) as runtime:
+        places = [
+            ("reader", ""),
+            ("reader", "telegram"),
+            ("all", "telegram"),
+            ("all", "slack"),
+            ("all", "web"),
+        ]
+        tools = [
+            {spec.ref for spec in (await runtime.snapshot(*place)).tools.specs if "task" not in spec.ref}
+            for place in places
+        ]
+    everything = {*OWN, "demo/echo", "demo/roll", "demo/read_notes", "demo/write_note"}
+    files = {"builtin/list_files", "builtin/read_file"}
+    assert tools == [{*files, "builtin/now"}, {"builtin/now"}, set(OWN) - files, set(), everything]
+
+
+@pytest.mark.req("TOL-1")
+def test_a_toolset_nobody_knows_is_refused(demo: AgentSettings):
+    rules = replace(demo.tools, off={"telegram": ("flies",)})
+    with pytest.raises(SettingsError) as caught:
+        AgentRuntime(replace(demo, tools=rules))
+    assert str(caught.value) == "tools.off.telegram: there is no 'flies'; did you mean 'files'?"

@@ -31,6 +31,7 @@ DEFAULTS = {
         "read_only": [],
         "idempotent": [],
         "admin_only": [],
+        "off": {},
         "timeout_s": 300,
         "connect_timeout_s": 10,
         "answer_wait_s": 240,
