@@ -28,6 +28,10 @@ _PAUSE_FILL: Final = 0.8
 _SENTENCE = regex.compile(r"[.!?…。！？][\"'”’»)」』】]*(?=\s)")
 _PAUSES: Final = "。、，；：！？…"
 _GRAPHEME = regex.compile(r"\X")
+_APART = regex.compile(r"\p{Grapheme_Cluster_Break=Other}{2}")
+"""Two characters between which every grapheme ends (Unicode TR 29, rule GB999), so none need be counted before them."""
+
+_LOOK_BACK: Final = 64
 
 
 class Boundaries:
@@ -192,7 +196,11 @@ def _grapheme_end(text: str, begin: int, end: int) -> int:
     `begin` is a boundary. One character is taken when `end` leaves none.
     """
     found = begin
-    for match in _GRAPHEME.finditer(text, begin):
+    for at in range(end, max(begin, end - _LOOK_BACK), -1):
+        if _APART.match(text, at - 1, at + 1):
+            found = at
+            break
+    for match in _GRAPHEME.finditer(text, found):
         if match.end() > end:
             break
         found = match.end()
