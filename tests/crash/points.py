@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.context.cut import MARKER
 from tests.crash.places import SLOW_S, Place, held_request, place_on, sees, texts
 from tests.process import DaemonProcess
 from tests.simulators.faults import Hold
@@ -275,6 +276,36 @@ async def while_it_stops(platform: str, folder: Path) -> None:
         shown = [text for text in texts(world.place) if text.startswith("echo")]
         assert shown == ["echo: plum", "echo: pear"]
         assert count(world, LATER) == 0
+
+
+@point("Telegram")
+async def a_summary_is_written(platform: str, folder: Path) -> None:
+    """A long conversation is being compressed.
+
+    It is as if that had not begun: nothing is lost, the summary is asked for anew; one answer.
+    """
+    small = {"PARLEY_MODELS__SIM__CONTEXT_WINDOW": "6000", "PARLEY_CONTEXT__PROTECT_LAST": "2"}
+    async with world_on(platform, folder, **small) as world:
+        in_short = Answer(text="They named fruit.")
+        world.model.script(Hold(name="writing"), when="<transcript>")
+        world.model.script(in_short, when="<transcript>", times=9)
+        number = 0
+        while not _transcripts(world):
+            number += 1
+            world.say(f"plum{number} " + "and more " * 150)
+            await world.place.sim.wait_for(  # what it shows, also that it types, is looked at
+                lambda n=number: _transcripts(world) or count(world, f"echo: plum{n} "), SLOW_S
+            )
+        await world.kill_and_start()
+        await sees(world.place, f"echo: plum{number} ")
+        assert count(world, f"echo: plum{number} ") == 1
+        assert len(_transcripts(world)) == 2
+        assert "plum1 " in str(world.model.bodies[-1]["messages"])
+        assert MARKER in str(world.model.bodies[-1]["messages"])
+
+
+def _transcripts(world: World) -> list[object]:
+    return [body for body in world.model.bodies if "<transcript>" in str(body["messages"][-1])]
 
 
 async def _until_exists(path: Path) -> None:
