@@ -10,7 +10,7 @@ READY  := $(VENV)/.ready
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fmt format-check lint types imports requirements bench fuzz soak crash pins clean
+.PHONY: help run test check fmt format-check lint types imports requirements bench idle fuzz soak crash pins clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -55,6 +55,9 @@ requirements: $(READY) ## tests/requirements.toml says what the tests' marks say
 
 bench: $(READY) ## Parley beside a bare bot, against the same simulator
 	$(BIN)/python -m bench $(ARGS)
+
+idle: $(READY) ## what 10,000 sessions at rest cost in memory
+	$(BIN)/python -m bench.idle $(ARGS)
 
 fuzz: $(READY) ## 100,000 malformed updates for each adapter's parser
 	PARLEY_FUZZ=100000 $(BIN)/pytest tests/unit/adapters/test_fuzz.py $(ARGS)
