@@ -59,8 +59,8 @@ bench: $(READY) ## Parley beside a bare bot, against the same simulator
 idle: $(READY) ## what 10,000 sessions at rest cost in memory
 	$(BIN)/python -m bench.idle $(ARGS)
 
-fuzz: $(READY) ## 100,000 malformed updates for each adapter's parser
-	PARLEY_FUZZ=100000 $(BIN)/pytest tests/unit/adapters/test_fuzz.py $(ARGS)
+fuzz: $(READY) ## 100,000 malformed updates for each adapter's parser and each HTTP route of theirs
+	PARLEY_FUZZ=100000 $(BIN)/pytest --timeout 0 tests/unit/adapters/test_fuzz.py tests/unit/adapters/test_fuzz_routes.py $(ARGS)
 
 soak: $(READY) ## 1,000 turns on each model wire with a service that does everything wrong
 	$(BIN)/python -m tests.soak $(ARGS)

@@ -18,6 +18,7 @@ from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
+from slack_sdk.signature import SignatureVerifier
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -61,6 +62,7 @@ class Reception:
     ) -> None:
         self._bot, self._line, self._directory, self._tasks = bot, line, directory, tasks
         self._client, self._session, self._command = client, session, command
+        self._signing_secret = signing_secret
         # Before bolt's authorization: that asks for auth.test once more, which was just done.
         self._app = AsyncApp(
             name="parley",
@@ -69,6 +71,7 @@ class Reception:
             before_authorize=self._store,
             ignoring_self_events_enabled=False,
         )
+        self._app.error(self._bolt_failed)
 
     async def take_envelope(self, request: SocketModeRequest) -> bool:
         """Take in what a socket brought; whether to acknowledge it."""
@@ -80,8 +83,26 @@ class Reception:
         return response.status == _TAKEN
 
     async def take_post(self, request: web.Request) -> web.Response:
-        """Take in what was posted; 401 if its signature is wrong, which slack-bolt verifies."""
-        return await to_aiohttp_response(await self._app.async_dispatch(await to_bolt_request(request)))
+        """Take in what was posted; 401 if its signature is wrong, 400 if it cannot be read.
+
+        The signature is verified before anything looks into the post: slack-bolt parses first, and a body or a time
+        stamp that is none raises out of it, whoever sent it.
+        """
+        if not self._is_signed(await request.read(), request.headers):
+            return web.Response(status=401)
+        try:
+            answer = await self._app.async_dispatch(await to_bolt_request(request))
+        except (*_UNREADABLE, RecursionError) as error:
+            self._log_unreadable({}, error)
+            return web.Response(status=400)
+        return await to_aiohttp_response(answer)
+
+    def _is_signed(self, body: bytes, headers: Mapping[str, str]) -> bool:
+        stamp, signature = (headers.get(name) for name in ("X-Slack-Request-Timestamp", "X-Slack-Signature"))
+        try:
+            return SignatureVerifier(self._signing_secret).is_valid(body, stamp, signature)
+        except (ValueError, TypeError):  # a stamp that is no number, a signature or body that is no text
+            return False
 
     async def _store(self, body: Mapping[str, Any], next: Callable[[], Awaitable[Any]]) -> Any:  # noqa: A002 - bolt's
         if body.get("type") == "url_verification":
@@ -106,6 +127,14 @@ class Reception:
         except _UNREADABLE as error:
             self._log_unreadable(body, error)
         return None
+
+    async def _bolt_failed(self, error: Exception) -> BoltResponse:
+        """What bolt's own middleware could not look into is passed over like what our parser could not."""
+        if not isinstance(error, _UNREADABLE):
+            _log.error("slack.reception_failed", account=self._bot.id, exc_info=error)
+            return BoltResponse(status=_NOT_TAKEN)
+        self._log_unreadable({}, error)
+        return BoltResponse(status=_TAKEN)
 
     def _log_unreadable(self, body: Mapping[str, Any], error: Exception) -> None:
         """What is not as Slack describes it is passed over, since it would come again and again."""

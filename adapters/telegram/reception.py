@@ -37,8 +37,8 @@ class Reception:
         told = iter(await self._inbox.receive(*updates) if updates else ())
         for raw, update in zip(batch, parsed, strict=True):
             answer = next(told) if update is not None else None
-            if "callback_query" in raw:
-                self._answers.create_task(self._answer(raw["callback_query"], answer))
+            if (query_id := _pressed(raw)) is not None:
+                self._answers.create_task(self._answer(query_id, answer))
 
     def _parse(self, raw: Mapping[str, Any]) -> Update | None:
         try:
@@ -53,13 +53,20 @@ class Reception:
             )
             return None
 
-    async def _answer(self, query: Mapping[str, Any], answer: PressAnswer | None) -> None:
+    async def _answer(self, query_id: str, answer: PressAnswer | None) -> None:
         """End the waiting mark on a pressed button, with a word to the presser if there is one."""
         try:
             await self._bot.answer_callback_query(
-                query["id"],
+                query_id,
                 text=answer.text[:_ANSWER_LIMIT] if answer else None,
                 show_alert=answer.alert if answer else None,
             )
         except TelegramError as error:
             _log.debug("telegram.press_unanswered", account=self._me.id, reason=error.message)
+
+
+def _pressed(raw: Mapping[str, Any]) -> str | None:
+    """The id of the press that an update tells of, whether or not the rest of it can be read."""
+    query = raw.get("callback_query")
+    query_id = query.get("id") if isinstance(query, dict) else None
+    return query_id if isinstance(query_id, str) and query_id else None

@@ -92,7 +92,7 @@ class Webhook:
         """Store one update, then answer; 503 brings it again."""
         try:
             raw = json.loads(await request.read())
-        except ValueError:
+        except (ValueError, RecursionError):
             raw = None
         if not isinstance(raw, dict):
             return web.Response(status=400)
