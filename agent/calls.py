@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class ToolCall:
     tool: str
     args: Mapping[str, object] | None
     raw_args: str = ""
-    schema: str = ""
+    schema: str = field(default="", compare=False)
 
     @property
     def ref(self) -> str:

@@ -218,7 +218,8 @@ class AgentRuntime:
             for t in (*self._builtin, *self._files, *self.memory.tools, *of_servers)
             if matches(patterns, t.server, t.tool) and not matches(off, t.server, t.tool)
         ]
-        return (*chosen, *skill_tools(self._skills[agent]), *task_tools(agent, tuple(self._settings.agents)))
+        personas = {name: profile.instructions for name, profile in self._settings.agents.items()}
+        return (*chosen, *skill_tools(self._skills[agent]), *task_tools(agent, personas))
 
     def _effect_of(self, server: str, tool: str) -> Effect:
         rules = self._settings.tools

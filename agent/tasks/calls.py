@@ -4,25 +4,31 @@ They never stand in the call queue and never run here: the chat records "handed 
 after the round; what becomes of a task is decided by people afterwards.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NoReturn
 
 from agent.calls import ToolCall
 from agent.records import TASK_SERVER
 from agent.tools.registry import Tool, ToolCallContext, ToolResult
 
+_SHOWN_PERSONA = 100
 
-def task_tools(own_name: str, agents: Sequence[str]) -> tuple[Tool, ...]:
-    """The two task tools for an agent that knows others; none where there is nobody to hand a task to."""
+
+def task_tools(own_name: str, agents: Mapping[str, str]) -> tuple[Tool, ...]:
+    """The two task tools for an agent that knows others; none where there is nobody to hand a task to.
+
+    `agents` are all there are, by name, with their instructions, of which the first line tells the others apart.
+    """
     others = sorted(name for name in agents if name != own_name)
     if not others:
         return ()
+    known = "; ".join(_introduced(name, agents[name]) for name in others)
     return (
         _tool(
             "task_begin",
             "Hand a task to another agent. The user is asked; if they accept, that agent takes over.",
             {
-                "agent": {"type": "string", "enum": others, "description": "Who takes over."},
+                "agent": {"type": "string", "enum": others, "description": f"Who takes over. {known}"},
                 "goal": {"type": "string", "description": "What is to be reached, whole and on its own."},
             },
         ),
@@ -37,6 +43,11 @@ def task_tools(own_name: str, agents: Sequence[str]) -> tuple[Tool, ...]:
             },
         ),
     )
+
+
+def _introduced(name: str, instructions: str) -> str:
+    first = instructions.strip().partition("\n")[0][:_SHOWN_PERSONA].strip()
+    return f"{name}: {first}" if first else name
 
 
 def task_fault(call: ToolCall, tool: Tool | None) -> str | None:

@@ -436,7 +436,7 @@ async def test_task_calls_get_their_result_at_once_and_end_the_chat_after_the_qu
     begin = ("task_begin", {"agent": "coder", "goal": "write it"})
     provider = ScriptedProvider([asks(("shop__a", {}), begin)])
     gate = Orders()
-    snap = snapshot(provider, tool("a", counter.run), *task_tools("default", ["default", "coder"]))
+    snap = snapshot(provider, tool("a", counter.run), *task_tools("default", {"default": "", "coder": ""}))
     events = await run_chat(snap, gate)
     assert [e for e in events if isinstance(e, ToolReturned)] == [
         ToolReturned(call_id="0.1", outcome="ok", content=notices.HANDED_OVER),
@@ -451,7 +451,7 @@ async def test_task_calls_get_their_result_at_once_and_end_the_chat_after_the_qu
 @pytest.mark.req("TSK-1")
 async def test_a_round_of_nothing_but_a_task_end_ends_the_chat():
     provider = ScriptedProvider([asks(("task_end", {"summary": "all done"}))])
-    events = await run_chat(snapshot(provider, *task_tools("default", ["default", "coder"])))
+    events = await run_chat(snapshot(provider, *task_tools("default", {"default": "", "coder": ""})))
     (last,) = [e for e in events if isinstance(e, Checkpoint) and e.name == "C"]
     assert last.data["ends"] == [{"summary": "all done"}]
 
@@ -459,7 +459,7 @@ async def test_a_round_of_nothing_but_a_task_end_ends_the_chat():
 @pytest.mark.req("AGT-2")
 async def test_a_task_end_beside_a_call_does_not_end_the_chat():
     provider = ScriptedProvider([asks(("task_end", {"summary": "s"}), ("shop__a", {})), says("more")])
-    snap = snapshot(provider, tool("a", Counter().run), *task_tools("default", ["default", "coder"]))
+    snap = snapshot(provider, tool("a", Counter().run), *task_tools("default", {"default": "", "coder": ""}))
     events = await run_chat(snap)
     assert [e.text for e in events if isinstance(e, Responded)] == ["", "more"]
 
@@ -467,7 +467,7 @@ async def test_a_task_end_beside_a_call_does_not_end_the_chat():
 @pytest.mark.req("AGT-8", "TSK-1")
 async def test_a_task_for_nobody_is_an_error_and_the_model_goes_on():
     provider = ScriptedProvider([asks(("task_begin", {"agent": "nobody", "goal": "g"})), says("sorry")])
-    events = await run_chat(snapshot(provider, *task_tools("default", ["default", "coder"])))
+    events = await run_chat(snapshot(provider, *task_tools("default", {"default": "", "coder": ""})))
     assert results(events) == [("0.0", "error")]
     assert [e.text for e in events if isinstance(e, Responded)] == ["", "sorry"]
 

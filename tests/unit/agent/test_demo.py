@@ -1,5 +1,7 @@
 """The demo model."""
 
+import json
+
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
 
@@ -89,9 +91,10 @@ async def test_after_tools_it_says_in_plain_words_what_they_returned():
 
 
 def test_help_shows_how_to_hand_a_task_on():
-    tools = [each.spec for each in task_tools("default", ("default", "coder"))]
+    tools = [each.spec for each in task_tools("default", {"default": "", "coder": "You write code."})]
     answer = visible_text(respond(asked("help"), tools))
     assert '- `use task_begin {"agent": "coder", "goal": "…"}`: Hand a task to another agent.' in answer
+    assert '"description": "Who takes over. coder: You write code."' in json.dumps(tools[0].parameters)
 
 
 def test_an_agent_spoken_to_by_name_understands_the_rest():

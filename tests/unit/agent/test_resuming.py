@@ -77,7 +77,7 @@ class World:
             tool("once", self.once.run, policy="allow"),
             tool("asking", self.asking.run),
             tool("no", self.no.run),
-            *task_tools("default", ["default", "coder"]),
+            *task_tools("default", {"default": "", "coder": ""}),
         )
         gate = Orders({"asking": [ALLOW if pressed else PENDING], "no": [Denied(reason="no")]})
         return asyncio.run(run_chat(snap, gate, records=records))
