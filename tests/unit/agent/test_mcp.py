@@ -286,3 +286,25 @@ async def test_what_is_asked_for_a_call_is_called_off_when_the_call_is(tmp_path:
         calling.cancel()
         await asyncio.wait([calling])
         assert (calling.cancelled(), called_off.is_set()) == (True, True)
+
+
+@pytest.mark.req("TOL-3")
+async def test_a_server_that_keeps_failing_is_tried_at_its_own_pace_and_holds_up_no_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pauses: list[float] = []
+
+    async def noted(self: McpConnection, pause_s: float) -> None:
+        pauses.append(pause_s)
+        if len(pauses) >= 4:
+            await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(McpConnection, "_nudged", noted)
+    one = connection(fixture("dies"), tmp_path)
+    async with running(one):
+        await until(lambda: len(pauses) == 4)
+        assert (one.state.status, one.tools) == ("broken", ())
+        result = await one.call("big", {"size": 1}, CONTEXT)
+        assert result == ToolResult(text="The tool server srv is not available.", is_error=True)
+        assert len(pauses) == 4
+    assert all(0.8 * 2**n <= pause <= 1.2 * 2**n for n, pause in enumerate(pauses))

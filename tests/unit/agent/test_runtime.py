@@ -17,6 +17,7 @@ from agent.settings import AgentProfile, AgentSettings, McpServer, ModelProfile,
 from agent.tools.builtin import builtin_tools
 from agent.tools.mcp import McpState
 from agent.tools.workspace import workspace_tools
+from agent.validation import check_settings
 from tests.unit.agent.scripted import Orders, run_chat
 
 pytestmark = pytest.mark.req("AGT-4", "AGT-10", "TOL-1", "TOL-3")
@@ -182,5 +183,5 @@ async def test_a_toolset_is_switched_off_for_an_agent_or_on_a_platform(demo: Age
 def test_a_toolset_nobody_knows_is_refused(demo: AgentSettings):
     rules = replace(demo.tools, off={"telegram": ("flies",)})
     with pytest.raises(SettingsError) as caught:
-        AgentRuntime(replace(demo, tools=rules))
+        check_settings(replace(demo, tools=rules))
     assert str(caught.value) == "tools.off.telegram: there is no 'flies'; did you mean 'files'?"
