@@ -17,11 +17,8 @@ from gateway.store.lanes import Head
 from gateway.store.turns import StoredEvent
 from gateway.store.tx import Row, Tx
 
-_RECORDS = (INTERNAL_KINDS | {"task"}) - {"compressed"}
-"""What a turn is rebuilt from: a task that was accepted begins a leg of it.
-
-What was shortened is not: places in a history are those of its time.
-"""
+_RECORDS = INTERNAL_KINDS | {"task"}
+"""What a turn is rebuilt from: a task that was accepted begins a leg of it."""
 
 RETRYABLE = ("provider", "empty")
 """Failures that are the provider's or the network's: trying again may help."""
@@ -71,26 +68,33 @@ def again(tx: Tx, turn_id: int, now_ms: int) -> tuple[int, Head | None] | None:
         message_id=row["message_id"],
         now_ms=now_ms,
     )
-    _take_records(tx, turn_id, new_id, now_ms)
+    events = turns.events_of(tx, turn_id)
+    # A history that was compressed meanwhile has other places than these records name: the new turn begins at the
+    # question, and the agent reads in its history what was done before.
+    goes_on = not any(event.kind == "compressed" for event in events)
+    if goes_on:
+        records = [event for event in events if event.kind in _RECORDS]
+        _take_records(tx, records, new_id, now_ms)
     tx.run("UPDATE turns SET retried_as = :new WHERE id = :id", new=new_id, id=turn_id)
     for moved in ("turn_messages", "inbox"):
         tx.run(f"UPDATE {moved} SET turn_id = :new WHERE turn_id = :id", new=new_id, id=turn_id)
     tx.run(
         "UPDATE messages SET turn_id = :new WHERE turn_id = :id AND role = 'question'", new=new_id, id=turn_id
     )
-    # What earlier legs of the turn left stays: they are over, and are not told again.
-    tx.run(
-        "DELETE FROM agent_state WHERE turn_id = :id AND session_id = :session AND agent = :agent AND seq >= :from",
-        id=turn_id,
-        session=row["session_id"],
-        agent=row["agent"],
-        **{"from": row["kept_from"] or 0},
-    )
+    if goes_on:
+        # What earlier legs of the turn left stays: they are over, and are not told again.
+        tx.run(
+            "DELETE FROM agent_state WHERE turn_id = :id AND session_id = :session AND agent = :agent"
+            " AND seq >= :from",
+            id=turn_id,
+            session=row["session_id"],
+            agent=row["agent"],
+            **{"from": row["kept_from"] or 0},
+        )
     return new_id, head
 
 
-def _take_records(tx: Tx, turn_id: int, new_id: int, now_ms: int) -> None:
-    records = [event for event in turns.events_of(tx, turn_id) if event.kind in _RECORDS]
+def _take_records(tx: Tx, records: Sequence[StoredEvent], new_id: int, now_ms: int) -> None:
     tx.run_many(
         "INSERT INTO turn_events (turn_id, idx, epoch, kind, payload, at)"
         " VALUES (:turn, :idx, 0, :kind, :payload, :now)",

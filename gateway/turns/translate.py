@@ -14,6 +14,9 @@ from agent.events import Checkpoint, Compressed, Record, Responded, Steered, Too
 from gateway.store.turns import StoredEvent
 from gateway.store.usage import Spent
 
+SUMMARIES = "summaries"
+"""Under which name the cost of compressing a history is kept, whichever model wrote the summary."""
+
 
 def encode(payload: dict[str, Any]) -> str:
     """A payload as it is stored."""
@@ -108,8 +111,9 @@ def spent_by_model(records: Iterable[Record]) -> list[Spent]:
     """What each model did for a turn."""
     used: dict[str, Usage] = {}
     for record in records:
-        if isinstance(record, Responded) and record.usage.requests:
-            used[record.model] = used.get(record.model, Usage()) + record.usage
+        if isinstance(record, Responded | Compressed) and record.usage.requests:
+            model = record.model if isinstance(record, Responded) else SUMMARIES
+            used[model] = used.get(model, Usage()) + record.usage
     return [
         Spent(
             model=model,

@@ -6,6 +6,7 @@ from agent.errors import ProviderRefused
 from agent.events import Usage
 from gateway.store.turns import StoredEvent
 from gateway.turns.translate import records_of
+from tests.flow.agents import AGENTS, answers, begin, depth, who
 from tests.flow.conftest import Open
 from tests.flow.house import House, Person
 from tests.flow.scripted import calls, says
@@ -198,3 +199,48 @@ async def test_no_retry_when_the_day_is_used_up(house_of: Open) -> None:
     await house.restart()
     ann.says("/retry")
     await ann.gets("at last")
+
+
+@pytest.mark.req("TSK-2", "AGT-3")
+async def test_a_failure_in_a_task_is_tried_again_by_the_tasks_agent_and_the_others_history_stays(
+    house_of: Open,
+) -> None:
+    house = await house_of(agents=AGENTS)
+    ann = house.person()
+    house.model.then(calls(begin("coder", "write it")), DOWN, says("written"))
+    ann.says("build me a thing")
+    await answers(ann, "coder", "Accept")
+    await ann.gets(FAILED)
+    await ann.presses("Retry")
+    await ann.gets("written")
+    await house.quiet()
+
+    assert who(house) == ["default", "coder", "coder"]
+    assert await depth(house) == ["coder"]
+    kept = await house.rows(
+        "SELECT agent, turn_id, COUNT(*) FROM agent_state GROUP BY agent, turn_id ORDER BY 1, 2"
+    )
+    assert [tuple(row)[:2] for row in kept] == [("coder", 2), ("default", 1)]  # type: ignore[call-overload]
+
+
+@pytest.mark.req("CTX-1")
+async def test_after_a_compression_a_retry_begins_at_the_question_and_loses_nothing_of_the_history(
+    script: House,
+) -> None:
+    house, ann = script, script.person()
+    await fails(ann, "count please")
+    await house.quiet()
+    before = await house.values("SELECT message FROM agent_state ORDER BY seq")
+    await house.database.write(
+        lambda tx: tx.run(
+            "UPDATE turn_events SET kind = 'compressed' WHERE turn_id = 1 AND idx ="
+            " (SELECT MAX(idx) FROM turn_events WHERE turn_id = 1 AND kind = 'checkpoint')"
+        )
+    )
+    await ann.presses("Retry")
+    await ann.gets("counted once")
+    await house.quiet()
+
+    assert (await house.values("SELECT message FROM agent_state ORDER BY seq"))[: len(before)] == before
+    assert [text for who, text in house.model.asked[-1].lines if who == "user"] == ["count please"] * 2
+    assert len(house.lab.runs) == 1
