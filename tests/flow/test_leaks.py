@@ -102,6 +102,7 @@ async def test_no_word_grant_or_conversation_of_one_reaches_the_other(
             assert "You granted nothing." in shown
 
 
+@pytest.mark.parametrize("city", ["shared"], indirect=True)
 async def test_what_one_allowed_is_asked_of_the_other_on_every_platform(
     city: tuple[House, list[Town], str],
 ) -> None:

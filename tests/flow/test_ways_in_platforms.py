@@ -7,6 +7,7 @@ approver, an admin, and a bot. `test_ways_in` asks more of the same of the memor
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +58,7 @@ class Town:
                 )
                 if known >= self.sent:
                     break
-                await self.house.database.write(lambda tx: None)
+                await moment(self.house)
         assert known == self.sent
         await self.house.quiet()
 
@@ -106,7 +107,13 @@ async def online(house: House) -> None:
     """Wait until every adapter hears: what is said before may be none of a new bot's business."""
     async with asyncio.timeout(WAIT_S):
         while not (health := house.daemon._supervisor.health) or any(h.trouble for h in health.values()):
-            await house.database.write(lambda tx: None)
+            await moment(house)
+
+
+async def moment(house: House) -> None:
+    """Until something was delivered, or for a moment: not everything that is waited for is told of."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(house.daemon._delivery.pulse.next(), 0.02)
 
 
 async def words(town: Town) -> None:

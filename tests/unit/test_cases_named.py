@@ -26,4 +26,4 @@ def test_every_case_about_who_may_do_what_is_named_by_a_test() -> None:
     wanted = {case["id"] for case in [*scenarios, *load("cards")]}
 
     assert len(wanted) > 50
-    assert wanted - named() == LATER
+    assert wanted - named() <= LATER

@@ -37,7 +37,7 @@ from tests.unit.adapters.test_fuzz import (
 
 pytestmark = pytest.mark.req("ACC-4", "ADP-2", "ADP-4")
 
-EXAMPLES = int(os.environ.get("PARLEY_FUZZ", "40"))
+EXAMPLES = int(os.environ.get("PARLEY_FUZZ", "25"))
 REFUSED_UNREAD = {401, 403}
 
 T = TypeVar("T")
