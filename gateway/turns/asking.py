@@ -6,6 +6,7 @@ a crash), it is closed, at the latest when the turn is claimed again: a later pr
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,16 @@ from agent.calls import ToolCall
 from agent.questions import Reply, Said, Silent, Skipped
 from gateway.clock import Clock, to_ms
 from gateway.delivery.presence import Presence
+from gateway.errors import StoreUnavailable
 from gateway.requests import Desk, Question
 from gateway.store import messages
+from gateway.store import requests as rows
 from gateway.store.requests import Request
 from gateway.store.turns import Claim
 from gateway.store.tx import Store, Tx
 from gateway.turns.journal import Journal
 
+LOOK_S = 2.0
 GRACE_S = 10.0
 """How much later than its end a question may be settled before its asker gives it up."""
 
@@ -50,7 +54,7 @@ class Asker:
             )
             self.presence.end()
             async with asyncio.timeout(wait_s + GRACE_S):
-                return _reply(await settled)
+                return _reply(await self._ended(opened[0], settled))
         except TimeoutError:
             return Silent()
         finally:
@@ -59,6 +63,16 @@ class Asker:
                 # Queued here, so it is stored before whatever the end of this run stores.
                 closing = self.database.write(lambda tx: self._close(tx, opened))
                 closing.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _ended(self, request_id: int, settled: "asyncio.Future[Request]") -> Request:
+        """The request once it is settled: told by this desk, or seen in the store if another node's did it."""
+        while not settled.done():
+            await asyncio.wait([settled], timeout=LOOK_S)
+            with suppress(StoreUnavailable):
+                request = await self.database.read(lambda tx: rows.get(tx, request_id))
+                if request is not None and request.state != "pending":
+                    return request
+        return settled.result()
 
     def _close(self, tx: Tx, opened: list[int]) -> None:
         for request_id in opened:

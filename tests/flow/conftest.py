@@ -61,6 +61,7 @@ async def house_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
                 "access": {"allow": {"memory": ["*"]}},
                 "models": {"scripted": {"provider": scripted.KIND, "model": "any"}},
                 "agents": {"default": {"model": "scripted"}},
+                "memory": {"review_every": 1_000},  # a review takes a reply that a test meant for somebody
                 **settings,
             },
         )

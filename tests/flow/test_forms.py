@@ -108,3 +108,19 @@ async def test_after_a_restart_the_outcome_is_unknown_and_the_card_answers_nobod
         .startswith("Interrupted: the program stopped while this was running")
     )
     assert (late.text, late.alert) == ("This question was settled: closed. Nothing was done.", True)
+
+
+@pytest.mark.req("OPS-10")
+async def test_an_answer_that_another_node_took_is_seen_in_the_store(
+    house_of: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.turns.asking.LOOK_S", 0.05)
+    house = await shop(house_of)
+    ann = house.person()
+    ann.says("order a shirt")
+    card = await ann.gets("Your shirt, please:")
+    house.daemon._desk._waiting.clear()  # whoever asks is not this desk's own
+    await ann.presses("Skip", card)
+    await house.quiet()
+
+    assert json.loads(house.model.asked[-1].lines[-1][1]) == {"action": "decline"}
