@@ -49,7 +49,7 @@ class Console:
         self._add(f"({text})")
 
     def show_live(self, live: Live) -> None:
-        self.live.append(live.tail(columns=80, rows=5))
+        self.live.append(live.tail(live.recent(), columns=80, rows=5))
         self.changed.set()
 
     def type(self, text: str | Key) -> None:
