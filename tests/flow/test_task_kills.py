@@ -33,7 +33,8 @@ async def _accepts_all(house: House, ann: Person) -> None:
         for shown in ann.platform.shown:
             token = shown.tokens.get("Accept")
             if token is not None and token not in pressed:
-                await ann.platform.press(token, ann.source)
+                # Shielded: a platform delivers a press once more, whether or not anybody still waits for it.
+                await asyncio.shield(ann.platform.press(token, ann.source))
                 pressed.add(token)
         await house.database.write(lambda tx: None)
 
