@@ -43,7 +43,8 @@ async def _accepts_all(house: House, ann: Person) -> None:
 async def test_a_kill_at_any_write_leads_to_the_same_end(
     kill_at: int, house_of: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = await house_of(agents=AGENTS)
+    # The platform knows keys: a card whose sending was cut is sent again, and no person has to ask for it.
+    house = await house_of(agents=AGENTS, platform={"idempotency": "key", "idempotency_window_s": 3_600})
     monkeypatch.setattr("tests.flow.scripted.respond", lambda messages, tools: reply(tuple(messages)))
     writes, killed, write = 0, asyncio.Event(), SqliteStore.write
 
