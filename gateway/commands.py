@@ -28,7 +28,7 @@ from gateway.store import requests as request_rows
 from gateway.store.audit import AuditLog
 from gateway.store.inputs import TurnInputRow
 from gateway.store.lanes import Lane
-from gateway.store.outbox import Draft, dest_of
+from gateway.store.outbox import dest_of
 from gateway.store.tx import Tx
 from gateway.turn_queue import TurnQueue
 
@@ -340,22 +340,8 @@ class Commands:
 
     def _again(self, tx: Tx, order: Order) -> str:
         lost = outbox.unknown(tx, dest_of(order.target))
-        for row_id, message, kind, turn_id, request_id in lost:
-            outbox.again(tx, row_id)
-            self._delivery.post_notice(tx, order.target, "↻ Again, this may be a repeat:")
-            self._delivery.post(
-                tx,
-                Draft(
-                    target=order.target,
-                    kind=kind,
-                    body=message.body,
-                    buttons=message.buttons,
-                    file=message.file,
-                    idem_key=self._delivery.draft_key(),
-                    turn_id=turn_id,
-                    request_id=request_id,
-                ),
-            )
+        for row_id in lost:
+            self._delivery.show_again(tx, row_id)
         return f"{_messages(len(lost))} to show again." if lost else "Nothing is missing, as far as I know."
 
 

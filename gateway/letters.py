@@ -8,12 +8,10 @@ import structlog
 
 from gateway.delivery import Delivery
 from gateway.store import outbox
-from gateway.store.outbox import DROPPED, SENT_AGAIN, Draft
-from gateway.store.tx import Store, Tx
+from gateway.store.outbox import DROPPED, SENT_AGAIN
+from gateway.store.tx import Store
 
 log = structlog.get_logger()
-
-REPEAT = "↻ Again, this may be a repeat:"
 
 
 class Letters:
@@ -25,7 +23,7 @@ class Letters:
 
     async def retry(self, row_id: int) -> str:
         """Send a dead letter, or a message of unknown outcome, once more; what came of it, in words."""
-        new_id = await self._db.write(lambda tx: self._retry(tx, row_id))
+        new_id = await self._db.write(lambda tx: self._delivery.show_again(tx, row_id, SENT_AGAIN))
         if new_id is None:
             return _none(row_id)
         log.info("outbox.retried", row=row_id, again=new_id)
@@ -38,29 +36,6 @@ class Letters:
             return _none(row_id)
         log.info("outbox.dropped", row=row_id)
         return f"{row_id} is dropped."
-
-    def _retry(self, tx: Tx, row_id: int) -> int | None:
-        found = outbox.letter(tx, row_id)
-        was_unknown = tx.row("SELECT 1 AS x FROM outbox WHERE id = :id AND state = 'unknown'", id=row_id)
-        if found is None or not outbox.close_letter(tx, row_id, SENT_AGAIN):
-            return None
-        message, kind, turn_id, request_id = found
-        outbox.mark_back(tx, message.target)
-        if was_unknown:
-            self._delivery.post_notice(tx, message.target, REPEAT)
-        return self._delivery.post(
-            tx,
-            Draft(
-                target=message.target,
-                kind=kind,
-                body=message.body,
-                buttons=message.buttons,
-                file=message.file,
-                idem_key=self._delivery.draft_key(),
-                turn_id=turn_id,
-                request_id=request_id,
-            ),
-        )
 
 
 def _none(row_id: int) -> str:

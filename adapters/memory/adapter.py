@@ -259,10 +259,17 @@ class MemoryAdapter:
         self._tell()
         return message
 
-    def press(self, token: str, source: SessionSource | None = None) -> Awaitable[PressAnswer | None]:
-        """A press on a button; the result, when it is stored, is what the presser is told."""
+    def press(
+        self, token: str, source: SessionSource | None = None, *, message_id: str | None = None
+    ) -> Awaitable[PressAnswer | None]:
+        """A press on a button (of a message); the result, when it is stored, is what the presser is told."""
         return self.deliver(
-            ButtonPress(id=f"p{next(self._ids)}", source=source or self.source(), token=token)
+            ButtonPress(
+                id=f"p{next(self._ids)}",
+                source=source or self.source(),
+                token=token,
+                message_id=message_id,
+            )
         )
 
     def deliver(self, update: Update) -> Awaitable[PressAnswer | None]:

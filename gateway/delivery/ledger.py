@@ -5,6 +5,7 @@ Every method belongs to the caller's transaction. Neighbours: `turns`, `requests
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
@@ -14,21 +15,28 @@ from gateway.clock import Clock, to_ms
 from gateway.delivery.outcomes import Again, Anew, Gone, Outcome, PlainAgain, Refused, Sent, Unknown
 from gateway.delivery.pacing import Pauses
 from gateway.delivery.platforms import Platforms
-from gateway.document import Document, text_document
-from gateway.messages import Target
-from gateway.store import moves, outbox, previews
-from gateway.store.outbox import Claimed, Draft, Kind, NotYet, dest_of, target_of
+from gateway.document import Document, document, text_document
+from gateway.messages import Button, OutboundMessage, Target
+from gateway.store import moves, outbox, previews, requests
+from gateway.store.outbox import SHOWN_AGAIN, Claimed, Draft, Kind, Letter, NotYet, dest_of, target_of
 from gateway.store.tx import Tx
 
 log = structlog.get_logger()
 
 MAYBE_LOST = "A part of my last answer may not have arrived. /again shows it once more."
+REPEAT = "↻ Again, this may be a repeat:"
 PART_REFUSED = "A part of my last answer was refused by the platform and is missing here."
 
 CARD_REFUSED = (
     "I need an answer from you, but the platform refused to show the card. /status says what about;"
     " /approve lets it happen once, /deny does not."
 )
+
+AGAIN = ":again:"
+"""Stands in the `part` of a row that shows another one again, before that one's id."""
+
+CARD_SHOWN_AGAIN_MOST = 3
+"""A card whose every showing has an unknown outcome is left to /again then: the chat may be full of it."""
 
 
 class Ledger:
@@ -92,6 +100,55 @@ class Ledger:
                 turn_id=turn_id,
                 part=part,
             ),
+        )
+
+    def show_again(self, tx: Tx, row_id: int, why: str = SHOWN_AGAIN) -> int | None:
+        """Queue what a row that failed or may not have arrived was to show, as a row of its own; returns its id.
+
+        One that may have arrived says that it may be a repeat. Its buttons are its own and mean the same: whichever
+        message is pressed is the one that changes. The old row is closed (`why`); None if it was before.
+        """
+        found = outbox.letter(tx, row_id)
+        if found is None or not outbox.close_letter(tx, row_id, why):
+            return None
+        outbox.mark_back(tx, found.message.target)
+        return self.post(
+            tx,
+            Draft(
+                target=found.message.target,
+                kind=found.kind,
+                body=self._marked(tx, found.message) if found.is_unknown else found.message.body,
+                buttons=self._own_buttons(tx, found.message),
+                file=found.message.file,
+                author=found.message.author,
+                reader_id=found.message.reader_id,
+                idem_key=self.new_key(),
+                turn_id=found.turn_id,
+                part=f"{found.part}{AGAIN}{row_id}",
+                request_id=found.request_id,
+            ),
+        )
+
+    def _marked(self, tx: Tx, message: OutboundMessage) -> Document:
+        """A body that says it may be a repeat; where that does not fit, a message before it says so."""
+        mark = text_document(REPEAT).blocks
+        if message.body.blocks[: len(mark)] == mark:
+            return message.body
+        marked = document(*mark, *message.body.blocks)
+        capabilities = self._platforms.capabilities(message.target)
+        if message.file is None and capabilities.measure(marked) <= capabilities.limit:
+            return marked
+        self.post_notice(tx, message.target, REPEAT)
+        return message.body
+
+    def _own_buttons(self, tx: Tx, message: OutboundMessage) -> tuple[tuple[Button, ...], ...]:
+        return tuple(tuple(self._own_button(tx, button) for button in line) for line in message.buttons)
+
+    def _own_button(self, tx: Tx, button: Button) -> Button:
+        kind, colon, _ = button.token.rpartition(":")
+        token = f"{kind}{colon}{self.new_key()}"
+        return (
+            replace(button, token=token) if requests.copy_button(tx, button.token, as_token=token) else button
         )
 
     def claim(self, tx: Tx, dest: str) -> Claimed | NotYet | None:
@@ -205,7 +262,32 @@ class Ledger:
     def _mark_unknown(
         self, tx: Tx, row_id: int, dest: str, kind: Kind, turn_id: int | None, why: str
     ) -> None:
+        if outbox.has_arrived(tx, row_id):
+            return
         log.warning("delivery.outcome_unknown", row=row_id, turn=turn_id, reason=why)
         outbox.settle(tx, row_id, state="unknown", error=why, now_ms=self.now_ms())
-        if kind != "notice":  # a notice about a lost notice would go on for ever
-            self.post_notice(tx, target_of(dest), MAYBE_LOST, turn_id=turn_id, part="notice:unknown")
+        if kind == "notice":  # a notice about a lost notice would go on for ever
+            return
+        letter = outbox.letter(tx, row_id)
+        if letter is not None and letter.kind == "card" and self._card_again(tx, row_id, letter):
+            return
+        # Once for all parts of a turn; what was shown again and may be lost again is told again.
+        part = f"notice:unknown:{row_id}" if letter is not None and AGAIN in letter.part else "notice:unknown"
+        self.post_notice(tx, target_of(dest), MAYBE_LOST, turn_id=turn_id, part=part)
+
+    def _card_again(self, tx: Tx, row_id: int, card: Letter) -> bool:
+        """Show a card that still asks something again: a turn waits behind it, and two of it do no harm.
+
+        The first valid press wins, on whichever. False: there is nothing to ask any more, or it was tried enough.
+        """
+        newer = outbox.queued_change(tx, row_id)
+        if newer is not None:
+            outbox.close_letter(tx, row_id, SHOWN_AGAIN)
+            outbox.send_anew(tx, newer)
+            return True
+        asked = [requests.by_token(tx, button.token) for line in card.message.buttons for button in line]
+        is_open = any(found is not None and found[0].state == "pending" for found in asked)
+        if not is_open or card.part.count(AGAIN) >= CARD_SHOWN_AGAIN_MOST:
+            return False
+        log.info("delivery.card_shown_again", row=row_id, again=self.show_again(tx, row_id))
+        return True

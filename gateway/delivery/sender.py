@@ -187,6 +187,10 @@ class Delivery:
         """Queue a short message of the gateway itself."""
         self._ledger.post_notice(tx, target, body, reply_to=reply_to, turn_id=turn_id, part=part)
 
+    def show_again(self, tx: Tx, row_id: int, why: str = outbox.SHOWN_AGAIN) -> int | None:
+        """Queue what a row that failed or may not have arrived was to show once more; see `Ledger.show_again`."""
+        return self._ledger.show_again(tx, row_id, why)
+
     def move_chat(self, tx: Tx, old: Target, new_id: str) -> None:
         """A chat goes by another id from now on: conversations and what is to be sent go with it."""
         self._ledger.move_chat(tx, old, new_id)

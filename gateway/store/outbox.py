@@ -23,8 +23,9 @@ Kind = Literal["text", "card", "notice", "edit"]
 OPEN = "state IN ('queued', 'sending')"
 """The words of the index of open rows. SQLite uses it only for queries that say the same, narrower ones included."""
 
+SHOWN_AGAIN = "unknown, sent again"
 SENT_AGAIN, DROPPED = "sent again by the operator", "dropped by the operator"
-REPLACED = f"('superseded', 'unknown, sent again', '{SENT_AGAIN}', '{DROPPED}')"
+REPLACED = f"('superseded', '{SHOWN_AGAIN}', '{SENT_AGAIN}', '{DROPPED}')"
 """What `failed` rows say that are no dead letters: something newer took their place, or somebody let them go."""
 
 
@@ -72,6 +73,18 @@ class Claimed:
     ends_stream: bool = False
     unsure_since_ms: int | None = None
     tried: Document | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """A row that failed or may not have arrived (`is_unknown`), as it was to be shown."""
+
+    message: OutboundMessage
+    kind: Kind
+    turn_id: int | None
+    request_id: int | None
+    part: str
+    is_unknown: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,35 +330,48 @@ def has_open(tx: Tx, dest: str) -> bool:
     return tx.row(sql, dest=dest) is not None
 
 
-def unknown(tx: Tx, dest: str) -> list[tuple[int, OutboundMessage, Kind, int | None, int | None]]:
-    """Rows of a destination that may not have arrived: (id, message, kind, turn id, request id), in order."""
+def unknown(tx: Tx, dest: str) -> list[int]:
+    """The rows of a destination that may not have arrived, in order."""
     rows = tx.rows(
-        "SELECT * FROM outbox WHERE dest = :dest AND state = 'unknown' ORDER BY dest_seq", dest=dest
+        "SELECT id FROM outbox WHERE dest = :dest AND state = 'unknown' ORDER BY dest_seq", dest=dest
     )
-    return [(row["id"], _message(row), row["kind"], row["turn_id"], row["request_id"]) for row in rows]
+    return [row["id"] for row in rows]
 
 
-def again(tx: Tx, row_id: int) -> None:
-    """An unknown row is shown once more by a row of its own: it is settled."""
-    tx.run(
-        "UPDATE outbox SET state = 'failed', error = 'unknown, sent again', preview = NULL WHERE id = :id",
-        id=row_id,
-    )
-
-
-def letter(tx: Tx, row_id: int) -> tuple[OutboundMessage, Kind, int | None, int | None] | None:
-    """A row that failed or may not have arrived, as (message, kind, turn id, request id); None for any other."""
+def letter(tx: Tx, row_id: int) -> Letter | None:
+    """A row that failed or may not have arrived; None for any other."""
     row = tx.row(
         "SELECT * FROM outbox WHERE id = :id AND state IN ('failed', 'unknown') AND kind != 'edit'", id=row_id
     )
-    return (_message(row), row["kind"], row["turn_id"], row["request_id"]) if row else None
+    if row is None:
+        return None
+    return Letter(
+        message=_message(row),
+        kind=row["kind"],
+        turn_id=row["turn_id"],
+        request_id=row["request_id"],
+        part=row["part"] or "",
+        is_unknown=row["state"] == "unknown",
+    )
+
+
+def queued_change(tx: Tx, row_id: int) -> int | None:
+    """The row that is to change this one's message and still shows buttons, if one waits."""
+    row = tx.row("SELECT * FROM outbox WHERE edits = :id AND state = 'queued' ORDER BY id DESC", id=row_id)
+    return int(row["id"]) if row is not None and _message(row).buttons else None
+
+
+def has_arrived(tx: Tx, row_id: int) -> bool:
+    """Whether a row is known to be shown, by a press of its buttons, though its sending never ended."""
+    row = tx.row("SELECT state FROM outbox WHERE id = :id", id=row_id)
+    return row is not None and row["state"] == "sent"
 
 
 def close_letter(tx: Tx, row_id: int, why: str) -> bool:
     """Settle such a row for good; False if it is none, or was closed before."""
     return (
         tx.run(
-            "UPDATE outbox SET state = 'failed', error = :why WHERE id = :id AND kind != 'edit'"
+            "UPDATE outbox SET state = 'failed', error = :why, preview = NULL WHERE id = :id AND kind != 'edit'"
             f" AND (state = 'unknown' OR state = 'failed' AND COALESCE(error, '') NOT IN {REPLACED})",
             why=why,
             id=row_id,
@@ -375,10 +401,14 @@ def live_card(tx: Tx, turn_id: int, card: str) -> int | None:
 
 
 def learn_card(tx: Tx, request_id: int, token: str, message_id: str, now_ms: int) -> None:
-    """A press tells which message shows its button: a card of unknown fate has arrived after all."""
+    """A press tells which message shows its button: a card of unknown fate has arrived after all.
+
+    Also one that is still being sent as far as is known here, and one that was shown again meanwhile.
+    """
     tx.run(
         "UPDATE outbox SET state = 'sent', platform_msg_id = :msg, error = NULL, settled_at = :now"
-        " WHERE request_id = :request AND kind = 'card' AND platform_msg_id IS NULL AND state = 'unknown'"
+        " WHERE request_id = :request AND kind = 'card' AND platform_msg_id IS NULL"
+        f" AND (state IN ('unknown', 'sending') OR state = 'failed' AND error = '{SHOWN_AGAIN}')"
         " AND payload LIKE :holds",
         msg=message_id,
         now=now_ms,

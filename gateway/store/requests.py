@@ -89,6 +89,14 @@ def add_button(tx: Tx, *, token: str, request_id: int, choice: str) -> None:
     )
 
 
+def copy_button(tx: Tx, token: str, *, as_token: str) -> bool:
+    """Give the request of a button another one that means the same; False if no button has this token."""
+    found = by_token(tx, token)
+    if found is not None:
+        add_button(tx, token=as_token, request_id=found[0].id, choice=found[1])
+    return found is not None
+
+
 def by_token(tx: Tx, token: str) -> tuple[Request, str] | None:
     """The request a button belongs to, and what the button means."""
     row = tx.row(

@@ -19,7 +19,7 @@ from gateway.messages import Button, Target
 from gateway.session_store import ResetPolicy, Session, SessionStore, reset
 from gateway.store import inbox, lanes, memory, messages, outbox, pairings, requests, reviews, schema, turns
 from gateway.store.lanes import Fence, Head
-from gateway.store.outbox import Claimed, Draft, NotYet, dest_of, target_of
+from gateway.store.outbox import SHOWN_AGAIN, Claimed, Draft, NotYet, dest_of, target_of
 from gateway.store.postgres import open_postgres
 from gateway.store.sqlite import open_database
 from gateway.store.turns import Claim, StoredEvent, TurnInputRow
@@ -701,9 +701,12 @@ class TestOutbox:
         await settle(store, 1, "unknown", None)
 
         assert isinstance(await take(store), Claimed)
-        listed = await store.read(lambda tx: outbox.unknown(tx, DEST))
-        assert [(row_id, message.idem_key) for row_id, message, *_ in listed] == [(1, "a")]
-        await store.write(lambda tx: outbox.again(tx, 1))
+        assert await store.read(lambda tx: outbox.unknown(tx, DEST)) == [1]
+        letter = await store.read(lambda tx: outbox.letter(tx, 1))
+        assert letter is not None
+        assert (letter.message.idem_key, letter.kind, letter.is_unknown) == ("a", "text", True)
+        assert await store.write(lambda tx: outbox.close_letter(tx, 1, SHOWN_AGAIN))
+        assert not await store.write(lambda tx: outbox.close_letter(tx, 1, SHOWN_AGAIN))
         assert await store.read(lambda tx: outbox.unknown(tx, DEST)) == []
 
     @pytest.mark.req("DLV-4")

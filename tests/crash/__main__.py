@@ -24,13 +24,17 @@ def main() -> int:
     parser.add_argument("--life", type=float, default=5.0, help="longest life in seconds")
     parser.add_argument("--store-kills", type=int, default=200)
     parser.add_argument("--no-points", action="store_true", help="leave the named points out")
+    parser.add_argument("--keep", type=Path, help="an empty folder for the random kills' daemon, which stays")
     parser.add_argument("--write", type=Path, help="write the tables into this document's marked block")
     given = parser.parse_args()
+    if given.keep is not None:
+        given.keep.mkdir(parents=True, exist_ok=True)
     results = [] if given.no_points else asyncio.run(_try_points())
     torn = asyncio.run(_kill_store(given.store_kills, given.seed))
     found = asyncio.run(
         _kill_at_random(
-            Plan(kills=given.kills, people=given.people, seed=given.seed, longest_life_s=given.life)
+            Plan(kills=given.kills, people=given.people, seed=given.seed, longest_life_s=given.life),
+            given.keep,
         )
     )
     report = "\n\n".join(
@@ -73,7 +77,9 @@ async def _kill_store(kills: int, seed: int) -> list[str]:
         return await killed_while_saving(Path(folder), kills, seed)
 
 
-async def _kill_at_random(plan: Plan) -> Result:
+async def _kill_at_random(plan: Plan, keep: Path | None) -> Result:
+    if keep is not None:
+        return await CrashRun(keep, plan).run()
     with tempfile.TemporaryDirectory(prefix="parley-crash-") as folder:
         return await CrashRun(Path(folder), plan).run()
 

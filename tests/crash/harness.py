@@ -1,8 +1,8 @@
 """The crash run: people on three platforms talk to one daemon, which is killed at random moments and started again.
 
 Every message carries a word of its own, so that its answer can be found in what the platform shows. A message is lost
-if neither its answer was shown nor a piece of its own turn is of unknown outcome, of which its author is told; doubled
-if its answer was shown twice.
+if neither its answer was shown nor a piece of its own turn is of unknown outcome, of which its author is told (and then
+says /again); doubled if its answer was shown twice, the second time without a word that it may be a repeat.
 Most lives end by SIGKILL; between them the daemon is also asked to stop (SIGTERM), and frozen and woken (SIGSTOP,
 SIGCONT). Everybody says hello before the first kill: a person's very first direct message on Discord, sent while no bot
 is there, cannot be found by anybody (`adapters/discord/backfill.py`).
@@ -159,6 +159,7 @@ class CrashRun:
         while True:
             for person in self._people:
                 person.press_cards()
+                person.ask_again()
             await asyncio.sleep(LOOK_S)
 
     async def _settle(self) -> None:
@@ -200,7 +201,7 @@ class CrashRun:
 
 
 class _Person:
-    """Somebody who talks, waits while answers are outstanding, and presses Once on every card."""
+    """Somebody who talks, waits while answers are outstanding, presses Once on every card, and does as told."""
 
     def __init__(self, crowd: Crowd, person: Any, name: str, chance: random.Random) -> None:
         self.crowd = crowd
@@ -209,6 +210,7 @@ class _Person:
         self._random = chance
         self.said = Talk()
         self.pressed: dict[str, float] = {}
+        self.asked_again = 0
 
     async def talk(self, tools: float, done: asyncio.Event, outstanding: "Callable[[_Person], int]") -> None:
         """Until `done`."""
@@ -216,6 +218,7 @@ class _Person:
             if outstanding(self) < MOST_OUTSTANDING:
                 self.say(tools)
             self.press_cards()
+            self.ask_again()
             await asyncio.sleep(self._random.uniform(0.1, 1.0))
 
     def say(self, tools: float) -> None:
@@ -232,6 +235,13 @@ class _Person:
             if now - self.pressed.get(token, -PRESS_AGAIN_S) >= PRESS_AGAIN_S:
                 self.pressed[token] = now
                 self.crowd.sim.press(message, "Once", self.person)
+
+    def ask_again(self) -> None:
+        """Say /again, once each time they are told that something may be missing."""
+        told = self.seen().told_missing
+        if told > self.asked_again:
+            self.asked_again = told
+            self.crowd.sim.say(self.person, "/again")
 
     def seen(self) -> Seen:
         """What was shown so far."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAYBE_LOST = "may not have arrived"
+REPEAT = "↻ Again, this may be a repeat:"
 GIVEN_UP = "so I gave it up"
 ANSWER = re.compile(r"You said: (w\d+x\d+)\b")
 IS_UNKNOWN = "o.state = 'unknown' OR o.error = 'unknown, sent again'"
@@ -42,13 +43,19 @@ class Seen:
 
 
 def seen(talk: Talk, texts: Sequence[str]) -> Seen:
-    """Hold what was shown (the texts of all messages shown now) against what was said."""
-    answers = Counter(found[1] for text in texts if (found := ANSWER.match(text)))
-    of_tools = sum(bool(TOOL_ANSWER.match(text)) for text in texts)
+    """Hold what was shown (the texts of all messages shown now) against what was said.
+
+    A message that says it may be a repeat is an answer like any other, but doubles none.
+    """
+    repeats = [text.removeprefix(REPEAT).lstrip() for text in texts if text.startswith(REPEAT)]
+    firsts = [text for text in texts if not text.startswith(REPEAT)]
+    answers, repeated = _answers(firsts), _answers(repeats)
+    of_tools = sum(bool(TOOL_ANSWER.match(text)) for text in firsts)
+    repeats_of_tools = sum(bool(TOOL_ANSWER.match(text)) for text in repeats)
     doubled = [word for word in talk.plain if answers[word] > 1]
     doubled += [f"an answer of a tool for {talk.tools[-1:]}"] * max(0, of_tools - len(talk.tools))
-    missing = tuple(word for word in talk.plain if not answers[word])
-    tools_missing = max(0, len(talk.tools) - of_tools)
+    missing = tuple(word for word in talk.plain if not answers[word] + repeated[word])
+    tools_missing = max(0, len(talk.tools) - of_tools - repeats_of_tools)
     return Seen(
         answered=len(talk.plain) + len(talk.tools) - len(missing) - tools_missing,
         doubled=tuple(doubled),
@@ -59,6 +66,10 @@ def seen(talk: Talk, texts: Sequence[str]) -> Seen:
     )
 
 
+def _answers(texts: Sequence[str]) -> Counter[str]:
+    return Counter(found[1] for text in texts if (found := ANSWER.match(text)))
+
+
 def lost(talk: Talk, found: Seen, excused: AbstractSet[str]) -> list[str]:
     """What is neither answered nor excused: a word is excused only by its own turn, see `excused_words`."""
     words = [word for word in found.missing if word not in excused]
@@ -67,11 +78,14 @@ def lost(talk: Talk, found: Seen, excused: AbstractSet[str]) -> list[str]:
 
 
 def excused_words(database: Path) -> frozenset[str]:
-    """The words whose turn has a piece of unknown outcome, or was given up; of both the person is told."""
+    """The words whose turn has a piece of unknown outcome now, or was given up; of both the person is told.
+
+    One that was shown again excuses nothing any more: it has to be there.
+    """
     with closing(sqlite3.connect(database)) as conn:
         rows = conn.execute(
             f"SELECT t.input FROM turns t WHERE t.error LIKE '%{GIVEN_UP}%' OR EXISTS (SELECT 1 FROM outbox o"
-            f" WHERE o.turn_id = t.id AND ({IS_UNKNOWN}))"
+            " WHERE o.turn_id = t.id AND o.state = 'unknown' AND o.kind != 'notice')"
         ).fetchall()
     return frozenset(word for row in rows for word in re.findall(r"w\d+x\d+", row[0]))
 

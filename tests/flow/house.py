@@ -173,7 +173,7 @@ class Person:
         """Press a button of a message (the newest with such a button); what the presser is told."""
         card = shown or self.newest_with(label)
         async with asyncio.timeout(WAIT_S):
-            answer = await self.platform.press(card.tokens[label], self.source)
+            answer = await self.platform.press(card.tokens[label], self.source, message_id=card.message_id)
         assert answer is not None
         return answer
 

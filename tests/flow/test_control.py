@@ -219,8 +219,8 @@ async def test_a_message_that_may_have_arrived_is_never_repeated_in_silence(hous
         "You said: plum",
         "A part of my last answer may not have arrived. /again shows it once more.",
         "↻ Again, this may be a repeat:",
-        "You said: plum",
     ]
+    assert ann.sees()[-1].split("\n\n")[1].split("\n")[0] == "You said: plum"
 
 
 @pytest.mark.req("OPS-7")

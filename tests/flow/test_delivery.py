@@ -184,7 +184,8 @@ async def test_a_piece_of_unknown_outcome_is_not_repeated_noticed_once_and_shown
     await ann.gets("second")
     await house.quiet()
     again = ann.sees()[2:]
-    assert [text[:5] for text in again if "messages to" not in text] == ["↻ Aga", "first", "↻ Aga", "secon"]
+    assert [text.split("\n\n")[-1][:6] for text in again if "messages to" not in text] == ["first ", "second"]
+    assert [text.count("↻ Again, this may be a repeat:") for text in again] == [1, 1, 0]
 
     ann.says("/again")
     await ann.gets("Nothing is missing, as far as I know.")
