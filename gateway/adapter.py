@@ -199,6 +199,19 @@ class LooksUpSent(Protocol):
         ...
 
 
+@runtime_checkable
+class ServedByOne(Protocol):
+    """Only one process may serve the account: two would each answer a part of its messages, or all of them twice."""
+
+    @property
+    def seat(self) -> str:
+        """What tells this account from all others, as server and token: only its hash leaves the process.
+
+        Known before `run`; "" if there is nothing to be served with.
+        """
+        ...
+
+
 Condition = Literal["ok", "warning", "failed"]
 
 

@@ -3,6 +3,7 @@
 ParleyError
 ├── ConfigError         the configuration is wrong: exit 78          (gateway.config)
 ├── StateInUse          another process owns the state directory
+├── AccountInUse        other processes serve all accounts
 ├── StoreUnavailable    the database cannot be opened or written
 ├── Fenced              this runner lost its lane: stop, write nothing
 ├── AdapterError        an adapter's connection
@@ -23,6 +24,10 @@ class ParleyError(Exception):
 
 class StateInUse(ParleyError):
     """Another process owns the state directory."""
+
+
+class AccountInUse(ParleyError):
+    """Other processes serve all accounts there are to serve."""
 
 
 class StoreUnavailable(ParleyError):

@@ -5,24 +5,30 @@ tried again rarely, since a person must act first; one that returns by itself ha
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
 from tenacity import wait_random_exponential
 
-from gateway.adapter import Adapter
+from gateway.adapter import Adapter, ServedByOne
 from gateway.clock import wait_s
 from gateway.delivery import Delivery
-from gateway.errors import AccessRefused, ConnectionLost, StoreUnavailable
+from gateway.errors import AccessRefused, AccountInUse, ConnectionLost, StoreUnavailable
 from gateway.intake import Intake
 from gateway.messages import PressAnswer, Update
+from gateway.seats import Seats
 
 log = structlog.get_logger()
 
 RECONNECT = wait_random_exponential(multiplier=1, max=60)
 REFUSED_WAIT_S = 300.0
 STEADY_S = 60.0
+
+TAKEN = (
+    "another parley process on this machine serves this account: stop it, or give each an account of its own"
+)
 
 
 @dataclass(slots=True)
@@ -70,18 +76,47 @@ class Supervisor:
         intake: Intake,
         delivery: Delivery,
         finished: Callable[[Adapter], None],
+        seats: Seats | None = None,
     ) -> None:
         self._adapters = adapters
         self._intake = intake
         self._delivery = delivery
         self._finished = finished
+        self._seats = seats or Seats()
+        self._taken: list[Adapter] = []
         self.health: dict[str, Health] = {}
+
+    @contextmanager
+    def seated(self) -> Iterator[None]:
+        """Have the seats of all adapters; one whose seat another process has is left out of `run`.
+
+        It is not waited for: what its people say belongs to the other process's conversations.
+
+        Raises:
+            AccountInUse: none is left.
+        """
+        self._taken = [adapter for adapter in self._adapters if not self._sits(adapter)]
+        for adapter in self._taken:
+            log.error("adapter.taken", platform=adapter.platform, account=adapter.account, reason=TAKEN)
+        try:
+            if self._taken and len(self._taken) == len(self._adapters):
+                raise AccountInUse(f"{', '.join(adapter.platform for adapter in self._taken)}: {TAKEN}")
+            yield
+        finally:
+            self._seats.leave()
+
+    def _sits(self, adapter: Adapter) -> bool:
+        seat = adapter.seat if isinstance(adapter, ServedByOne) else ""
+        return not seat or self._seats.take(f"{adapter.platform} {seat}")
 
     async def run(self) -> None:
         """Run all adapters until cancelled."""
         async with asyncio.TaskGroup() as group:
             for number, adapter in enumerate(self._adapters):
                 health = self.health[f"{adapter.platform}[{number}]"] = Health()
+                if adapter in self._taken:
+                    health.trouble = TAKEN
+                    continue
                 inbox = _AdapterInbox(adapter, self._intake, self._delivery, health, group)
                 group.create_task(self._keep(adapter, inbox, health), name=f"adapter.{adapter.platform}")
 

@@ -74,6 +74,12 @@ class DiscordAdapter:
         return self._settings.account
 
     @property
+    def seat(self) -> str:
+        """The bot at its server: Discord tells every connection of it everything, so that two would answer twice."""
+        token = self._settings.token.get_secret_value() if self._settings.token else ""
+        return f"{self._settings.api_base} {token}" if token else ""
+
+    @property
     def capabilities(self) -> Capabilities:
         """Messages of 2000 characters in Discord's Markdown, buttons and threads; a nonce settles what is unknown."""
         return Capabilities(

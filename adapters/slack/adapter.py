@@ -94,6 +94,12 @@ class SlackAdapter:
         return self._bot.id
 
     @property
+    def seat(self) -> str:
+        """The installation at its server: Slack hands each event to any one of an app's connections."""
+        token = secret(self._settings.bot_token)
+        return f"{self._settings.api_base} {token}" if token else ""
+
+    @property
     def capabilities(self) -> Capabilities:
         """Messages in blocks, buttons, threads; an unknown outcome is looked up if the scopes allow it."""
         return Capabilities(

@@ -84,6 +84,12 @@ class TelegramAdapter:
         return self._settings.account
 
     @property
+    def seat(self) -> str:
+        """The bot at its server: Telegram has a second poll end the first, and hands every update to one of them."""
+        token = self._settings.token.get_secret_value() if self._settings.token else ""
+        return f"{self._settings.api_base} {token}" if token else ""
+
+    @property
     def capabilities(self) -> Capabilities:
         """Messages of 4096 units with entities, buttons and topics; an unknown outcome cannot be settled."""
         return Capabilities(

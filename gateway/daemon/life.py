@@ -287,8 +287,13 @@ class Daemon:
         """Serve until asked to stop; returns the exit code.
 
         Raises:
+            AccountInUse: other processes serve all its accounts.
             StoreUnavailable: the database fails at the start.
         """
+        with self._supervisor.seated():
+            return await self._serve()
+
+    async def _serve(self) -> int:
         await self._delivery.recover()
         await self._db.write(self._audit.begin_signing)
         await self._db.write(self._doorkeeper.load)
@@ -400,6 +405,7 @@ async def run_daemon(plan: Plan) -> int:
 
     Raises:
         StateInUse: another process has the state directory.
+        AccountInUse: other processes serve all accounts.
         StoreUnavailable: it cannot be opened or written.
     """
     folder = plan.config.state_dir

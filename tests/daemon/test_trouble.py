@@ -120,6 +120,29 @@ async def test_a_second_daemon_on_one_state_directory_says_so_and_stops(site: Si
     assert "is in use by another parley process" in first.printed()
 
 
+@pytest.mark.req("OPS-5")
+async def test_a_second_daemon_for_one_bot_says_so_in_one_line_and_stops(site: Site, tmp_path: Path) -> None:
+    ada = site.telegram.add_user(111, name="Ada")
+    (tmp_path / "beside").mkdir()
+    async with site.daemon() as first, DaemonProcess(tmp_path / "beside", site.env) as second:
+        await first.start()
+        await first.wait_printed("adapter.online")
+        connected = len(site.telegram.calls("getMe"))
+        await second.start()
+        assert await second.wait() == 1
+        assert len(site.telegram.calls("getMe")) == connected  # it did not even connect
+        site.telegram.say(ada, "hello")
+        (answer,) = await site.telegram.wait_for_replies(ada, 1, SLOW_S)
+        assert await first.stop() == 0
+    assert answer.text == "echo: hello"
+    said = [line for line in second.printed().splitlines() if "another parley process" in line]
+    assert said[-1] == (
+        "telegram: another parley process on this machine serves this account: stop it, or give each an account"
+        " of its own"
+    )
+    assert site.telegram.token not in second.printed()
+
+
 @pytest.mark.req("OPS-6")
 async def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
