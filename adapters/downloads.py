@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from gateway.errors import MessageRejected, OutcomeUnknown
+from gateway.errors import FileTooLarge, MessageRejected, OutcomeUnknown
 
 _CHUNK = 64 * 1024
 
@@ -61,7 +61,7 @@ async def download(
         async for chunk in answer.content.iter_chunked(_CHUNK):
             data += chunk
             if len(data) > limit_bytes:
-                raise MessageRejected(f"larger than {limit_bytes} bytes")
+                raise FileTooLarge(f"larger than {limit_bytes:,} bytes")
         return bytes(data)
 
 

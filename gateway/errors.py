@@ -15,6 +15,7 @@ ParleyError
     ├── OutcomeUnknown  it may or may not have been sent (time-out, lost answer)
     ├── TargetGone      this chat will never take it (blocked, kicked, deleted)
     └── MessageRejected the platform refuses this very message; `markup` if for its formatting alone
+        └── FileTooLarge a file that people sent is too large to be fetched; the text says the limit, for them
 """
 
 
@@ -87,3 +88,7 @@ class MessageRejected(SendError):
     def __init__(self, reason: str, *, markup: bool = False) -> None:
         super().__init__(reason)
         self.markup = markup
+
+
+class FileTooLarge(MessageRejected):
+    """A file is too large to be fetched; the text goes on from "it is" and names the limit, for who sent it."""

@@ -33,7 +33,7 @@ from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.transport import AiohttpRequest
 from adapters.telegram.webhook import Webhook
 from gateway.adapter import Capabilities, Checkup, Finding, Inbox, Reaction
-from gateway.errors import AccessRefused, MessageRejected, NotSent, ParleyError
+from gateway.errors import AccessRefused, FileTooLarge, MessageRejected, NotSent, ParleyError
 from gateway.messages import Attachment, OutboundMessage, Receipt, Target
 
 EDIT_GAP_S = 1.0
@@ -163,10 +163,10 @@ class TelegramAdapter:
         async with self._connected():
             file = await sending(self._bot.get_file(attachment.ref))
             if (file.file_size or 0) > limit_bytes:
-                raise MessageRejected(f"larger than {limit_bytes} bytes")
+                raise FileTooLarge(f"larger than {limit_bytes:,} bytes")
             data = await sending(file.download_as_bytearray())
         if len(data) > limit_bytes:
-            raise MessageRejected(f"larger than {limit_bytes} bytes")
+            raise FileTooLarge(f"larger than {limit_bytes:,} bytes")
         return bytes(data)
 
     async def edit(self, message_id: str, message: OutboundMessage) -> None:

@@ -26,6 +26,7 @@ from gateway.errors import (
     AccessRefused,
     AdapterError,
     ConnectionLost,
+    FileTooLarge,
     MessageRejected,
     NotSent,
     OutcomeUnknown,
@@ -38,6 +39,9 @@ from gateway.errors import (
 _UNSTATED_WAIT_S = 5.0
 
 Sent = TypeVar("Sent")
+
+TOO_BIG = "larger than 20 MB, the most Telegram lets a bot fetch"
+"""https://core.telegram.org/bots/api#getfile (2026); a Bot API server of one's own has no such limit."""
 
 _NOT_OURS = "Telegram refuses the token"
 
@@ -78,6 +82,8 @@ def to_send_error(error: TelegramError) -> SendError:
             return TargetGone(text)
         case InvalidToken():
             return NotSent(_NOT_OURS)
+        case BadRequest() if "file is too big" in text.casefold():
+            return FileTooLarge(TOO_BIG)
         case BadRequest():
             return _refused(text)
         case ConnectError():

@@ -17,14 +17,15 @@ from gateway.adapter import Capabilities
 from gateway.document import Document, text_document
 from gateway.filenames import safe_name
 from gateway.messages import OutboundFile
+from gateway.turns.wording import size_words
 
 log = structlog.get_logger()
 
 MOST = 20
 """Files of one turn: a tool that photographs each of its steps must not flood a chat."""
 
-TOO_LARGE = "The file {name} ({size:,} bytes) is larger than can be sent here."
-NOT_HERE = "The file {name} ({size:,} bytes) cannot be sent here."
+TOO_LARGE = "The file {name} ({size}) is larger than {limit}, the most that can be sent here."
+NOT_HERE = "The file {name} ({size}) cannot be sent here."
 UNREADABLE = "The file {name} could not be read any more."
 TOO_MANY = "More than {most} files came of this; the others are not sent."
 
@@ -58,7 +59,8 @@ class Handing:
     async def _one(self, file: ResultFile) -> Handed:
         name, limit = safe_name(file.name), self._able.file_limit_bytes
         if file.size_bytes > limit:
-            return _words((TOO_LARGE if limit else NOT_HERE).format(name=name, size=file.size_bytes))
+            told = TOO_LARGE if limit else NOT_HERE
+            return _words(told.format(name=name, size=size_words(file.size_bytes), limit=size_words(limit)))
         try:
             data = await asyncio.to_thread((self._results / Path(file.kept).name).read_bytes)
         except OSError as error:

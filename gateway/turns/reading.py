@@ -17,12 +17,13 @@ from tenacity import wait_random_exponential
 from gateway.clock import Clock, to_ms, wait_s
 from gateway.delivery import Delivery
 from gateway.document.build import literal
-from gateway.errors import MessageRejected, SendError
+from gateway.errors import FileTooLarge, MessageRejected, SendError
 from gateway.messages import Attachment, Target
 from gateway.store import turns
 from gateway.store.inputs import Given
 from gateway.store.turns import Claim
-from gateway.store.tx import Store
+from gateway.store.tx import Store, Tx
+from gateway.turns.wording import list_faults, size_words
 
 log = structlog.get_logger()
 
@@ -57,7 +58,8 @@ _TEXT_ENDINGS: Final = re.compile(
 )
 
 
-TOO_LARGE = "larger than {size:,} bytes"
+TOO_LARGE = "larger than {size}, the most I read of a file"
+NOT_READ = "I answer without what I could not read ({files})."
 NOT_TEXT = "it is no text"
 EMPTY = "it is empty"
 UNFETCHED = "it could not be fetched"
@@ -124,7 +126,16 @@ class FileReader:
                 else replace(given, fault=TOO_MANY.format(most=MOST))
             )
         row = claim.input.with_read(seen)
-        await self._db.write(lambda tx: turns.set_input(tx, claim.fence, row, to_ms(self._clock())))
+
+        def store(tx: Tx) -> None:
+            turns.set_input(tx, claim.fence, row, to_ms(self._clock()))
+            if row.text.strip() and (faults := list_faults(row.attachments)):
+                words = NOT_READ.format(files=faults)
+                self._delivery.post_notice(
+                    tx, claim.target, words, turn_id=claim.turn_id, part="notice:files"
+                )
+
+        await self._db.write(store)
         return replace(claim, input=row)
 
     async def _one(self, target: Target, given: Given) -> Given:
@@ -132,9 +143,11 @@ class FileReader:
         if not may_be_text(file):
             return replace(given, fault="")  # its name says enough
         if (file.size_bytes or 0) > limit:
-            return replace(given, fault=TOO_LARGE.format(size=limit))
+            return replace(given, fault=TOO_LARGE.format(size=size_words(limit)))
         try:
             data = await self._fetched(target, file)
+        except FileTooLarge as error:
+            return replace(given, fault=str(error))
         except (SendError, TimeoutError) as error:
             log.warning("turn.file_not_fetched", reason=str(error) or type(error).__name__)
             return replace(given, fault=UNFETCHED)

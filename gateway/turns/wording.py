@@ -44,6 +44,16 @@ def cannot_read(files: Sequence[Given]) -> str:
     )
 
 
+def list_faults(files: Sequence[Given]) -> str:
+    """The files that should have been read and were not, each with why; "" if there are none."""
+    return ", ".join(f"{given.name}: {given.fault}" for given in files if given.fault)
+
+
+def size_words(size_bytes: int) -> str:
+    """A size for people: 20 MB, 10.5 MB, 2,000 bytes."""
+    return f"{size_bytes / 1_000_000:.3g} MB" if size_bytes >= 1_000_000 else f"{size_bytes:,} bytes"
+
+
 def _attached(given: Given) -> str:
     if given.text is not None:
         return f"[attached file {given.name}]\n{given.text}\n[end of {given.name}]"

@@ -8,8 +8,6 @@ OPEN = {
     "C58a": "the web console is not built",
     "C120a": "the web console is not built",
     "C120b": "the web console is not built",
-    "C112a": "attachments, with the rest of their kind",
-    "C112b": "attachments, with the rest of their kind",
 }
 """Those that may be without a test, with why."""
 

@@ -98,3 +98,25 @@ async def test_a_stranger_is_told_once_and_nothing_reaches_the_model(site: Site)
     (told,) = site.telegram.replies(eve)
     assert "private" in told.text
     assert [body["messages"][-1]["content"] for body in site.model.bodies] == ["hello"]
+
+
+@pytest.mark.req("ADP-8")
+async def test_a_file_larger_than_telegram_hands_out_is_told_with_the_limit_and_holds_up_nothing(
+    site: Site,
+) -> None:
+    """C112a."""
+    ada = site.telegram.add_user(111, name="Ada")
+    async with site.daemon(PARLEY_FILES__MAX_BYTES="30000000") as daemon:
+        await daemon.start()
+        big = ("document", "big.txt", b"words")
+        site.telegram.say(ada, "summarise this", file=big, claimed_bytes=21_000_000)
+        site.telegram.say(ada, "and now?")
+        replies = await site.telegram.wait_for_replies(ada, 3, SLOW_S)
+        assert await daemon.stop() == 0
+    why = "big.txt: larger than 20 MB, the most Telegram lets a bot fetch"
+    assert [message.text.split("\n")[0] for message in replies] == [
+        f"I answer without what I could not read ({why}).",
+        "echo: summarise this",
+        "echo: and now?",
+    ]
+    assert len(site.telegram.calls("getFile")) == 1

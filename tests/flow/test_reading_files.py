@@ -47,7 +47,12 @@ async def test_a_file_without_a_word_is_a_turn(house: House) -> None:
     ("name", "data", "mime_type", "told"),
     [
         ("a.pdf", b"%PDF", "application/pdf", "a.pdf"),
-        ("big.txt", b"x" * 2_001, "text/plain", "big.txt: larger than 2,000 bytes"),
+        (
+            "big.txt",
+            b"x" * 2_001,
+            "text/plain",
+            "big.txt: larger than 2,000 bytes, the most I read of a file",
+        ),
         ("odd.txt", b"\x00\x01\xff", "text/plain", "odd.txt: it is no text"),
         ("none.txt", b"", "text/plain", "none.txt: it is empty"),
         ("gone.txt", None, "text/plain", "gone.txt: it could not be fetched"),

@@ -58,11 +58,12 @@ async def test_a_file_comes_between_the_words_before_and_after_it(house_of: Open
 @pytest.mark.parametrize(
     ("limit_bytes", "told"),
     [
-        (5, "The file a.png (10 bytes) is larger than can be sent here."),
+        (5, "The file a.png (10 bytes) is larger than 5 bytes, the most that can be sent here."),
         (0, "The file a.png (10 bytes) cannot be sent here."),
     ],
 )
 async def test_a_file_that_cannot_be_sent_is_told_of(house_of: Open, limit_bytes: int, told: str) -> None:
+    """C112b: the limit is the platform's, and the text arrives."""
     house = await house_of(platform={"file_limit_bytes": limit_bytes}, **ALLOWED)
     ann = house.person()
     brings(house, ("a.png", PNG, "image/png"))
