@@ -1,7 +1,7 @@
 """A PostgreSQL server of one's own: a temporary cluster on a Unix socket, without fsync, gone after the tests.
 
 Where none is installed, the suites over every store run over SQLite alone and the test run says so in its last lines,
-so that `make test` needs nothing but Python and make. `PARLEY_TEST_POSTGRES=required` (as in `.ci/run`) makes that a
+so that `make test` needs nothing but Python and make. `TEST_POSTGRES=required` (as in `.ci/run`) makes that a
 failure.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psycopg
 
-REQUIRED = "PARLEY_TEST_POSTGRES"
+REQUIRED = "TEST_POSTGRES"
 MISSING = (
     "PostgreSQL is not installed: the store's contract was tried on SQLite only"
     " (Debian and Ubuntu: apt-get install postgresql)"

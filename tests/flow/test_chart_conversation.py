@@ -164,7 +164,7 @@ async def test_tools_are_found_filtered_and_run_as_what_they_are(
     monkeypatch.setattr("agent.runtime.builtin_tools", _tools)
     settings = AgentSettings(
         agents={
-            "default": AgentProfile(tools=("*",)),
+            "default": AgentProfile(tools=("builtin/a_*", "demo/*")),
             "other": AgentProfile(tools=("demo/echo",)),
         },
         models={"demo": ModelProfile(provider="demo")},
@@ -172,7 +172,7 @@ async def test_tools_are_found_filtered_and_run_as_what_they_are(
         tools=ToolRules(first_wait_s=20.0),
         demo_delay_s=0.0,
     )
-    runtime = AgentRuntime(settings)
+    runtime = AgentRuntime(settings, mask=str)
     async with asyncio.TaskGroup() as group:
         group.create_task(runtime.run())
         assert await runtime.ready(60)

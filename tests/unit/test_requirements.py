@@ -73,7 +73,7 @@ def test_is_skipped():
 def test_a_full_run_fails_for_a_listed_test_that_did_not_run(tmp_path, listed, extra, status, told):
     folder = tmp_path / "tests"
     folder.mkdir()
-    for name in ("__init__.py", "conftest.py", "loopback.py", "requirements.py"):
+    for name in ("__init__.py", "conftest.py", "loopback.py", "postgres.py", "requirements.py"):
         shutil.copy(Path(requirements.__file__).with_name(name), folder)
     (folder / "test_a.py").write_text(PROJECT)
     (folder / "requirements.toml").write_text(
