@@ -3,16 +3,18 @@
 import asyncio
 import os
 import signal
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Self
 
+from tests.nursery import ROOT, nursery
+
 START_S = 60.0
 LOOK_S = 0.02
-ROOT = Path(__file__).resolve().parents[1]
+MOST_PRINTED = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +34,54 @@ def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
 
 async def command(folder: Path, env: Mapping[str, str], *args: str, typed: str = "") -> Ended:
     """Run one command, such as `parley status`, to its end, in the folder of a daemon; `typed` is its input."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "gateway",
-        *args,
-        cwd=folder,
-        env=environment(folder, env),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(typed.encode()), START_S)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode is not None
-    return Ended(code=process.returncode, out=out.decode(), err=err.decode())
+    reading, writing = os.pipe()
+    with TemporaryFile() as out, TemporaryFile() as err:
+        process = Process.start(args, folder, environment(folder, env), (reading, out.fileno(), err.fileno()))
+        os.close(reading)
+        with os.fdopen(writing, "wb") as to_process:
+            to_process.write(typed.encode())
+        try:
+            code = await process.wait(START_S)
+        finally:
+            await process.kill()
+        texts = [os.pread(file.fileno(), MOST_PRINTED, 0).decode() for file in (out, err)]
+    return Ended(code=code, out=texts[0], err=texts[1])
+
+
+class Process:
+    """A running `parley …`; its parent is the nursery."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.code: int | None = None
+
+    @classmethod
+    def start(
+        cls, args: Sequence[str], cwd: Path, env: Mapping[str, str], fds: tuple[int, int, int]
+    ) -> "Process":
+        """See `Nursery.start`."""
+        return cls(nursery().start(args, cwd, env, fds))
+
+    async def wait(self, timeout_s: float) -> int:
+        """Wait until it has ended; returns the exit code."""
+        if self.code is None:
+            # Readable when the process has ended: pidfd_open(2).
+            ended, watched = asyncio.Event(), os.pidfd_open(self.pid)
+            loop = asyncio.get_running_loop()
+            loop.add_reader(watched, ended.set)
+            try:
+                await asyncio.wait_for(ended.wait(), timeout_s)
+            finally:
+                loop.remove_reader(watched)
+                os.close(watched)
+            self.code = nursery().code(self.pid)
+        return self.code
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            await self.wait(START_S)
 
 
 class DaemonProcess:
@@ -64,7 +95,8 @@ class DaemonProcess:
         self.log = folder / "daemon.log"
         self._env = environment(folder, env)
         self._args = args or ("run",)
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
+        self._life_from = 0
 
     async def __aenter__(self) -> Self:
         return self
@@ -72,8 +104,8 @@ class DaemonProcess:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._process is not None and self._process.returncode is None:
-            await self.kill()
+        if self._process is not None:
+            await self._process.kill()
 
     @property
     def pid(self) -> int:
@@ -83,41 +115,36 @@ class DaemonProcess:
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal."""
-        assert self._process is not None
-        self._process.send_signal(number)
+        os.kill(self.pid, number)
 
     async def start(self, *, stderr: int | None = None) -> None:
         """Start it; returns at once. `stderr`: a descriptor that its log goes to instead."""
+        nothing = os.open(os.devnull, os.O_RDONLY)
         with self.log.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "gateway",
-                *self._args,
-                cwd=self.folder,
-                env=self._env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log if stderr is None else stderr,
-            )
+            self._life_from = log.tell()
+            fds = (nothing, log.fileno(), log.fileno() if stderr is None else stderr)
+            self._process = Process.start(self._args, self.folder, self._env, fds)
+        os.close(nothing)
 
     async def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.wait()
+        await self._process.kill()
 
     async def stop(self, timeout_s: float = 45) -> int:
         """SIGTERM, and wait; returns the exit code."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
-        return await asyncio.wait_for(self._process.wait(), timeout_s)
+        self.signal(signal.SIGTERM)
+        return await self.wait(timeout_s)
 
     async def wait(self, timeout_s: float = START_S) -> int:
         """Wait until it ends by itself; returns the exit code."""
         assert self._process is not None
-        return await asyncio.wait_for(self._process.wait(), timeout_s)
+        return await self._process.wait(timeout_s)
+
+    async def wait_says(self, words: str, times: int = 1) -> None:
+        """Wait until its present run has printed these words so many times."""
+        before = self.log.read_bytes()[: self._life_from].decode(errors="replace").count(words)
+        await self.wait_printed(words, before + times)
 
     async def wait_printed(self, words: str, times: int = 1, timeout_s: float = START_S) -> None:
         """Wait until the log holds these words so many times; a file tells nobody of its growth, so look often."""

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash.crowds import CROWDS, Crowd
-from tests.crash.nursery import Nursery
 from tests.crash.tally import (
     Seen,
     Talk,
@@ -29,6 +28,7 @@ from tests.crash.tally import (
     unknown_pieces,
     written_words,
 )
+from tests.process import DaemonProcess
 
 ANSWER_S = 60.0
 LOOK_S = 0.1
@@ -106,9 +106,9 @@ class CrashRun:
                 for at, crowd in enumerate(self._crowds, start=1)
                 for number in range(self._plan.people)
             ]
-            daemon = await stack.enter_async_context(Nursery(self._folder, env))
+            daemon = await stack.enter_async_context(DaemonProcess(self._folder, env))
             await daemon.start()
-            await daemon.printed("adapter.online", len(self._crowds))
+            await daemon.wait_says("adapter.online", len(self._crowds))
             for person in self._people:
                 person.say(0.0)
             await self._settle()
@@ -127,17 +127,17 @@ class CrashRun:
                 await self._settle()
                 pressing.cancel()
             if await daemon.stop() != 0:
-                raise AssertionError("the daemon did not end in order: " + daemon.log.read_text()[-2000:])
+                raise AssertionError("the daemon did not end in order: " + daemon.printed()[-2000:])
             self._count()
         self.result.took_s = asyncio.get_running_loop().time() - began
         return self.result
 
-    async def _live(self, daemon: Nursery) -> None:
+    async def _live(self, daemon: DaemonProcess) -> None:
         plan, chance = self._plan, self._random
         await daemon.start()
         # Most lives should end while the daemon works, a few while it starts.
         if chance.random() >= plan.unready:
-            await daemon.printed("daemon.serving")
+            await daemon.wait_says("daemon.serving")
         await asyncio.sleep(chance.uniform(0.0, plan.longest_life_s))
         if chance.random() < plan.freezes:
             daemon.signal(signal.SIGSTOP)
@@ -147,7 +147,7 @@ class CrashRun:
             self.result.freezes += 1
         await self._end(daemon)
 
-    async def _end(self, daemon: Nursery) -> None:
+    async def _end(self, daemon: DaemonProcess) -> None:
         if self._random.random() < self._plan.stops:
             await daemon.stop()
             self.result.stops += 1

@@ -1,23 +1,33 @@
 """A folder with nothing in it: the product talks, without a key and without a configuration."""
 
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from tests.process import command
+from tests.process import START_S, environment
 
 pytestmark = pytest.mark.req("OPS-1")
 
 
-async def test_with_nothing_configured_it_talks_in_the_terminal_with_the_demo_model(tmp_path: Path) -> None:
-    ended = await command(tmp_path, {}, "run", typed='good day\nuse roll {"sides": 6}\n1\n')
+def test_with_nothing_configured_it_talks_in_the_terminal_with_the_demo_model(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "gateway", "run"],
+        cwd=tmp_path,
+        env=environment(tmp_path, {}),
+        input='good day\nuse roll {"sides": 6}\n1\n',
+        capture_output=True,
+        text=True,
+        timeout=START_S,
+        check=True,
+    )
 
-    assert ended.code == 0
-    assert "You said: good day" in ended.out
-    assert "Approval needed" in ended.out
-    assert "demo__roll returned: " in ended.out
-    assert "Traceback" not in ended.err
+    assert "You said: good day" in ended.stdout
+    assert "Approval needed" in ended.stdout
+    assert "demo__roll returned: " in ended.stdout
+    assert "Traceback" not in ended.stderr
 
 
 def test_the_distribution_brings_the_command() -> None:
