@@ -32,6 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Requirements(), "requirements")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: one worker more than processors, since many tests wait for processes of their own."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if find_programs() is None:
         terminalreporter.write_line(MISSING, yellow=True)
@@ -65,7 +71,13 @@ class _Requirements:
             if self.missing:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: one worker more than processors, since many tests wait for processes of their own."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.missing:
             terminalreporter.section("required tests that did not run", red=True)
             for line in self.missing:

@@ -250,6 +250,6 @@ async def test_a_thousand_lanes_of_one_user_delay_anothers_first_message_by_one_
         gate.open()
     await bob.gets("You said: me too")
 
-    # The three that ran, then one of Ann's at most (her turn of the round), then Bob.
-    assert house.model.questions.index("me too") <= 3 + 1
+    # The three that ran; then three start, Bob's among them, and ask the model in any order.
+    assert house.model.questions.index("me too") < 3 + 3
     assert len(await house.values("SELECT id FROM turns WHERE state = 'queued'")) > 500
