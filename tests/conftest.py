@@ -71,13 +71,7 @@ class _Requirements:
             if self.missing:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`: one worker more than processors, since many tests wait for processes of their own."""
-    return (os.cpu_count() or 1) + 1
-
-
-def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.missing:
             terminalreporter.section("required tests that did not run", red=True)
             for line in self.missing:
