@@ -66,7 +66,12 @@ def is_direct(key: str) -> bool:
 
 
 def is_shared(source: SessionSource, scope: SessionScope) -> bool:
-    """Whether several people speak in the session of this source, so that lines need a speaker's name."""
+    """Whether several people speak in the session of this source, so that lines need a speaker's name.
+
+    A platform that hides who speaks (Telegram's anonymous admins, the authors of a channel) names the chat itself.
+    """
+    if source.kind != "dm" and source.user_id == source.chat_id:
+        return True
     match source.kind:
         case "dm":
             return False

