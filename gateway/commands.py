@@ -120,6 +120,7 @@ class Commands:
         limits: Limits,
         retrying: Retrying,
         past: PastSessions,
+        lane_size: int,
         clock: Clock = utc_now,
     ) -> None:
         self._sessions = sessions
@@ -134,6 +135,7 @@ class Commands:
         self._limits = limits
         self._retrying = retrying
         self._past = past
+        self._lane_size = lane_size
         self._clock = clock
 
     def run(self, tx: Tx, order: Order) -> str:  # noqa: C901 - a closed set, one case each
@@ -195,14 +197,20 @@ class Commands:
         return " ".join(words)
 
     def _compact(self, tx: Tx, order: Order) -> str:
-        """A turn of its own in the lane: it asks a model, so it must not run beside another one."""
+        """A turn of its own in the lane: it asks a model, so it counts as a message and runs beside no other turn."""
         lane, source = order.lane, order.message.source
         agent = (
             turns.agent_in(tx, lane.session_id) if lane is not None and lane.session_id is not None else None
         )
         if lane is None or lane.session_id is None or agent is None:
             return NOTHING_TO_SHORTEN
-        is_busy = turns.open_count(tx, lane.id) > 0
+        if (refusal := self._limits.why_no_message(tx, source.requester, order.target)) is not None:
+            return refusal
+        if turns.has_open(tx, lane.id, turns.COMPACT):
+            return SHORTENING_ALREADY
+        waiting = turns.open_count(tx, lane.id)
+        if waiting >= self._lane_size:
+            return TOO_MUCH_WAITS.format(n=waiting)
         now_ms = to_ms(self._clock())
         _, head = turns.append(
             tx,
@@ -215,9 +223,10 @@ class Commands:
             message_id=None,
             now_ms=now_ms,
         )
+        self._limits.count_message(tx, source.requester, order.target)
         if head is not None:
             self._dispatcher.kick(tx, head)
-        return SHORTENING_LATER if is_busy else SHORTENING
+        return SHORTENING_LATER if waiting else SHORTENING
 
     def _stop(self, tx: Tx, order: Order) -> str:
         if order.lane is None:
@@ -351,6 +360,8 @@ GOAL_SHOWN = 60
 NOTHING_TO_SHORTEN = "There is no conversation to shorten yet."
 SHORTENING = "I shorten our conversation now."
 SHORTENING_LATER = "I shorten our conversation after what runs and waits now."
+SHORTENING_ALREADY = "I am to shorten our conversation already; once is enough."
+TOO_MUCH_WAITS = "{n} messages run or wait here already, so I did not take this in; please ask again later."
 RESTARTING = "I am restarting, and tell you here when I am back."
 PAUSED = "Paused: nothing starts any more, here or anywhere, until /resume. What runs now ends by itself or by /stop."
 FOR_ADMINS = "Only an admin may do that."

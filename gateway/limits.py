@@ -1,5 +1,7 @@
 """How much may be used in a day (UTC): messages, asked when one comes in; tokens and money, before a turn starts.
 
+What asks a model like a message (`/compact`, trying a failed turn again) counts as one.
+
 A person has the general limits, over all chats together. A chat with limits of its own has those of all its members
 together, besides. A turn that runs is never cut off by this: what it uses is counted when it ends.
 """

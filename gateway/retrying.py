@@ -82,12 +82,14 @@ class Retrying:
             return ENDED
         if failed.pruned:
             return FORGOTTEN
-        if (refusal := self._limits.why_no_turn(tx, failed.requester, failed.target)) is not None:
-            return refusal
+        for why_not in (self._limits.why_no_message, self._limits.why_no_turn):
+            if (refusal := why_not(tx, failed.requester, failed.target)) is not None:
+                return refusal
         made = retries.again(tx, failed.id, to_ms(self._clock()))
         if made is None:
             return GONE
         new_id, head = made
+        self._limits.count_message(tx, failed.requester, failed.target)
         log.info("turn.tried_again", turn=failed.id, as_turn=new_id)
         if head is not None:
             tx.after_commit(lambda: self._kick(head))

@@ -208,6 +208,7 @@ class Daemon:
                 limits=limits,
                 retrying=retrying,
                 past=PastSessions(self._desk, clock=clock),
+                lane_size=settings.lane_size,
                 clock=clock,
             ),
             desk=self._desk,

@@ -108,6 +108,16 @@ def open_count(tx: Tx, lane_id: int) -> int:
     return int(row["n"])
 
 
+def has_open(tx: Tx, lane_id: int, kind: Kind) -> bool:
+    """Whether a turn of this kind runs or waits in the lane."""
+    found = tx.row(
+        f"SELECT 1 AS one FROM turns WHERE lane_id = :lane AND kind = :kind AND state IN {OPEN_STATES} LIMIT 1",
+        lane=lane_id,
+        kind=kind,
+    )
+    return found is not None
+
+
 def open_turns(tx: Tx, lane_id: int) -> list[tuple[int, TurnState]]:
     """The lane's open turns in order, as (id, state)."""
     rows = tx.rows(

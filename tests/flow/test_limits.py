@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from pydantic_ai.usage import RequestUsage
 
+from agent.errors import ProviderRefused
 from tests.flow.conftest import Open
 from tests.flow.house import House, Person
 from tests.flow.scripted import calls, says
@@ -77,6 +78,69 @@ async def test_no_turn_starts_when_the_days_tokens_are_spent(house_of: Open) -> 
     assert await house.values("SELECT tokens FROM usage WHERE subject = 'memory:1'") == [110]
     house.clock.pass_by(days=1)
     await is_answered(ann, "four")
+
+
+@pytest.mark.req("ACC-3", "CTX-2")
+async def test_compact_counts_as_a_message_and_is_refused_like_one(house_of: Open) -> None:
+    house = await house_of(limits={"messages_per_day": 2})
+    ann = house.person("1", "Ann")
+    await is_answered(ann, "first")
+    await house.quiet()
+    ann.says("/compact")
+    await ann.gets("Nothing to shorten yet")
+    await house.quiet()
+    for text in ("/compact", "third"):
+        ann.says(text)
+        await ann.gets(TOO_MANY)
+    await house.quiet()
+
+    assert sum(TOO_MANY in text for text in ann.sees()) == 2
+    assert await house.values("SELECT kind FROM turns ORDER BY id") == ["message", "compact"]
+    assert await house.values("SELECT messages FROM usage WHERE subject = 'memory:1'") == [2]
+
+
+@pytest.mark.req("ACC-3", "EVT-5")
+async def test_trying_again_counts_as_a_message_and_is_refused_like_one(house_of: Open) -> None:
+    house = await house_of(limits={"messages_per_day": 2})
+    ann = house.person("1", "Ann")
+    down = ProviderRefused("503 everywhere")
+    house.model.then(down, down)
+    ann.says("first")
+    await ann.gets("The model's provider refused the request.")
+    await house.quiet()
+    ann.says("/retry")
+    await house.until("SELECT 1 FROM turns WHERE id = 2 AND state = 'failed'")
+    await house.quiet()
+    ann.says("/retry")
+    await ann.gets(TOO_MANY)
+    await house.quiet()
+
+    assert await house.values("SELECT state FROM turns ORDER BY id") == ["failed", "failed"]
+    assert await house.values("SELECT messages FROM usage WHERE subject = 'memory:1'") == [2]
+    house.clock.pass_by(days=1)
+    ann.says("/retry")
+    await ann.gets("You said: first")
+
+
+@pytest.mark.req("ACC-3", "CTX-2")
+async def test_a_lane_holds_one_compact_and_none_when_it_is_full(house_of: Open) -> None:
+    house = await house_of(queue={"mode": "steer", "lane_size": 2, "gather_s": 0})
+    ann, bob = house.person("1", "Ann"), house.person("2", "Bob")
+    house.model.then(calls(("lab__count", {"n": 1})), calls(("lab__count", {"n": 2})))
+    for person in (ann, bob):
+        person.says("count please")
+        await person.gets_card()
+    ann.says("/compact")
+    await ann.gets("I shorten our conversation after what runs and waits now.")
+    ann.says("/compact")
+    await ann.gets("I am to shorten our conversation already")
+    bob.says("one more")
+    await house.until("SELECT 1 FROM turns WHERE state = 'queued' AND requester = 'memory:2'")
+    bob.says("/compact")
+    await bob.gets("2 messages run or wait here already, so I did not take this in")
+
+    open_kinds = await house.values("SELECT kind FROM turns ORDER BY id")
+    assert open_kinds == ["message", "message", "compact", "message"]
 
 
 PRICED = {
