@@ -30,6 +30,7 @@ NOTHING = "There is nothing to try again here."
 GONE = "This was tried again already."
 ENDED = "That conversation has ended; /sessions goes back to it, then /retry tries again."
 FORGOTTEN = "That is too long ago: its steps are forgotten. Please send it again."
+BUSY = "I am still busy here; try again when that is done."
 NOT_YOURS = "Only who asked, or an admin, may try that again."
 AGAIN = "I try that again."
 
@@ -44,7 +45,7 @@ class Retrying:
         self._limits = limits
         self._kick = kick
         self._clock = clock
-        desk.on_confirmation(TOPIC, self._confirmed)
+        desk.on_confirmation(TOPIC, self._confirmed, why_wait=self._why_wait)
 
     def offer(
         self, tx: Tx, *, turn_id: int, requester: str, target: Target, words: str, reply_to: str | None
@@ -77,11 +78,18 @@ class Retrying:
         failed = retries.get(tx, int(request.call_id.removeprefix(f"{TOPIC}:")))
         return GONE if failed is None else self._again(tx, failed)
 
+    def _why_wait(self, tx: Tx, request: Request) -> str | None:
+        failed = retries.get(tx, int(request.call_id.removeprefix(f"{TOPIC}:")))
+        waits = failed is not None and failed.is_current and retries.is_busy(tx, failed.lane_id)
+        return BUSY if waits else None
+
     def _again(self, tx: Tx, failed: FailedTurn) -> str:
         if not failed.is_current:
             return ENDED
         if failed.pruned:
             return FORGOTTEN
+        if retries.is_busy(tx, failed.lane_id):
+            return BUSY
         for why_not in (self._limits.why_no_message, self._limits.why_no_turn):
             if (refusal := why_not(tx, failed.requester, failed.target)) is not None:
                 return refusal

@@ -47,6 +47,9 @@ _ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone", "answer"]] = {
 Confirm = Callable[[Tx, Request, str, Actor], str]
 """Carries out what somebody chose (`deny`: refused); returns what to tell them and the card."""
 
+WhyWait = Callable[[Tx, Request], str | None]
+"""Why a choice cannot be carried out yet: that is told, and the button stays. None: it can."""
+
 
 class Desk:
     """See the module; all methods that take a `tx` belong to the caller's transaction."""
@@ -80,11 +83,13 @@ class Desk:
         self._escalate_to = escalate_to
         self._clock = clock
         self._confirms: dict[str, Confirm] = {}
+        self._why_wait: dict[str, WhyWait] = {}
         self._waiting: dict[int, asyncio.Future[Request]] = {}
 
-    def on_confirmation(self, topic: str, confirm: Confirm) -> None:
-        """Who carries out confirmations of a topic (`call_id` before its first colon)."""
+    def on_confirmation(self, topic: str, confirm: Confirm, *, why_wait: WhyWait = lambda *_: None) -> None:
+        """Who carries out confirmations of a topic (`call_id` before its first colon), and when not yet."""
         self._confirms[topic] = confirm
+        self._why_wait[topic] = why_wait
 
     def put(
         self,
@@ -311,6 +316,8 @@ class Desk:
             case Settled(state="expired"):
                 self._settle(tx, request, "expired", actor=None, reason=EXPIRED_REASON)
                 return PressAnswer(text="Too late: this request has expired. Nothing was done.", alert=True)
+            case Settled() if (why := self._not_yet(tx, request)) is not None:
+                return PressAnswer(text=why, alert=True)
             case Settled():
                 terms = self._terms(tx, request, choice) if state == "approved" else None
                 if not self._settle(
@@ -531,6 +538,11 @@ class Desk:
             by=actor.id,
             request_id=request.id,
         )
+
+    def _not_yet(self, tx: Tx, request: Request) -> str | None:
+        if request.kind != "confirmation":
+            return None
+        return self._why_wait[request.call_id.partition(":")[0]](tx, request)
 
     def _carry_out(self, tx: Tx, request: Request, choice: str, actor: Actor | None) -> None:
         if actor is None:

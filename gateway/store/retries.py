@@ -48,8 +48,20 @@ def last_of_lane(tx: Tx, lane_id: int) -> FailedTurn | None:
     return _failed(tx, "t.lane_id = :lane AND t.session_id = l.session_id", lane=lane_id)
 
 
+def is_busy(tx: Tx, lane_id: int) -> bool:
+    """Whether a turn of the lane has begun and not ended: it has counted places in the history that it read.
+
+    Takes the lane's row, so that none begins in another process before this transaction ends.
+    """
+    tx.run("UPDATE lanes SET updated_at = updated_at WHERE id = :lane", lane=lane_id)
+    return any(state != "queued" for _, state in turns.open_turns(tx, lane_id))
+
+
 def again(tx: Tx, turn_id: int, now_ms: int) -> tuple[int, Head | None] | None:
-    """Put the failed turn at its lane's end as a new one; its id and the head to kick. None: somebody was first."""
+    """Put the failed turn at its lane's end as a new one; its id and the head to kick. None: somebody was first.
+
+    Only while no turn of the lane `is_busy`: rows go from the history that it works with.
+    """
     row = tx.row(
         f"UPDATE turns AS t SET retried_as = 0 WHERE t.id = :id AND {_IS_OPEN_TO_RETRY} AND t.pruned_at IS NULL"
         " RETURNING lane_id, session_id, requester, agent, kind, input, message_id, kept_from",
@@ -69,9 +81,11 @@ def again(tx: Tx, turn_id: int, now_ms: int) -> tuple[int, Head | None] | None:
         now_ms=now_ms,
     )
     events = turns.events_of(tx, turn_id)
-    # A history that was compressed meanwhile has other places than these records name: the new turn begins at the
-    # question, and the agent reads in its history what was done before.
-    goes_on = not any(event.kind == "compressed" for event in events)
+    # A history that was compressed meanwhile has other places than these records name, and rows of later turns may
+    # hold part of this one: the new turn begins at the question, and the agent reads in its history what was done.
+    goes_on = not any(event.kind == "compressed" for event in events) and not _compressed_since(
+        tx, turn_id, row
+    )
     if goes_on:
         records = [event for event in events if event.kind in _RECORDS]
         _take_records(tx, records, new_id, now_ms)
@@ -92,6 +106,18 @@ def again(tx: Tx, turn_id: int, now_ms: int) -> tuple[int, Head | None] | None:
             **{"from": row["kept_from"] or 0},
         )
     return new_id, head
+
+
+def _compressed_since(tx: Tx, turn_id: int, failed: Row) -> bool:
+    """Whether a later turn joined rows of the history that the failed one wrote to."""
+    joined = tx.row(
+        "SELECT 1 AS x FROM agent_state WHERE session_id = :session AND agent = :agent AND mixed = 1"
+        " AND turn_id > :id LIMIT 1",
+        session=failed["session_id"],
+        agent=failed["agent"],
+        id=turn_id,
+    )
+    return joined is not None
 
 
 def _take_records(tx: Tx, records: Sequence[StoredEvent], new_id: int, now_ms: int) -> None:

@@ -4,12 +4,15 @@ import pytest
 
 from agent.errors import ProviderRefused
 from agent.events import Usage
+from agent.history import load
+from gateway.retrying import BUSY
 from gateway.store.turns import StoredEvent
 from gateway.turns.translate import records_of
 from tests.flow.agents import AGENTS, answers, begin, depth, who
 from tests.flow.conftest import Open
 from tests.flow.house import House, Person
-from tests.flow.scripted import calls, says
+from tests.flow.scripted import Gate, calls, says
+from tests.unit.agent.scripted import strictly_valid
 
 pytestmark = pytest.mark.req("EVT-5")
 
@@ -244,3 +247,98 @@ async def test_after_a_compression_a_retry_begins_at_the_question_and_loses_noth
     assert (await house.values("SELECT message FROM agent_state ORDER BY seq"))[: len(before)] == before
     assert [text for who, text in house.model.asked[-1].lines if who == "user"] == ["count please"] * 2
     assert len(house.lab.runs) == 1
+
+
+async def long_talk(house: House, person: Person, turns: int) -> None:
+    for number in range(turns):
+        house.model.then(says(f"answer {number} {'y' * 300}"))
+        person.says(f"other {number} {'z' * 300}")
+        await person.gets(f"answer {number} ")
+    await house.quiet()
+
+
+async def kept(house: House) -> list[str]:
+    """The agent's history; every call in it has its result."""
+    rows = await house.values("SELECT message FROM agent_state ORDER BY seq")
+    strictly_valid(load(rows), closed=True)
+    return rows
+
+
+@pytest.mark.req("CTX-1")
+async def test_a_history_compressed_after_the_failure_loses_nothing_to_a_retry_that_begins_at_the_question(
+    house_of: Open,
+) -> None:
+    house = await house_of(context={"protect_last": 6})
+    ann = house.person()
+    house.model.then(calls(("lab__count", {"n": 1})), DOWN)
+    await fails(ann, "count please")
+    await long_talk(house, ann, 8)
+    ann.says("/compact")
+    await ann.gets("Shortened")
+    await house.quiet()
+    before = await kept(house)
+    house.model.then(says("counted once"))
+    told = await ann.presses("Retry")
+    await ann.gets("counted once")
+    await house.quiet()
+
+    assert told.text == "I try that again."
+    assert (await kept(house))[: len(before)] == before
+    asked = house.model.asked[-1]
+    assert asked.lines[0] == ("user", "count please")
+    assert asked.lines[-1] == ("user", "count please")
+    assert ("call", "lab__count") in asked.lines
+    strictly_valid(asked.messages)
+
+
+@pytest.mark.req("CTX-1")
+async def test_while_the_history_is_compressed_nothing_is_tried_again_and_the_button_stays(
+    house_of: Open,
+) -> None:
+    house = await house_of(context={"protect_last": 6})
+    ann = house.person()
+    house.model.then(calls(("lab__count", {"n": 1})), DOWN)
+    await fails(ann, "count please")
+    await long_talk(house, ann, 8)
+    before = await kept(house)
+    gate = Gate()
+    house.model.summaries.append(gate)
+    ann.says("/compact")
+    await gate.reached()
+    card = ann.newest_with("Retry")
+    told = await ann.presses("Retry", card)
+    ann.says("/retry")
+    await ann.gets(BUSY)
+    assert (told.text, told.alert) == (BUSY, True)
+    assert await kept(house) == before
+
+    gate.open()
+    await ann.gets("Shortened")
+    await house.quiet()
+    assert (await kept(house))[-6:] == before[-6:]
+    house.model.then(says("counted once"))
+    assert (await ann.presses("Retry", card)).text == "I try that again."
+    await ann.gets("counted once")
+
+
+@pytest.mark.req("CTX-1")
+async def test_while_a_turn_waits_for_somebody_nothing_is_tried_again_and_its_history_stays(
+    house: House,
+) -> None:
+    ann = house.person()
+    house.model.then(DOWN, calls(("lab__count", {"n": 1})), says("finished"), says("at last"))
+    ann.says("hello")
+    failed = await ann.gets(FAILED)
+    ann.says("count please")
+    card = await ann.gets_card()
+    await house.quiet()
+    before = await kept(house)
+    assert (await ann.presses("Retry", failed)).text == BUSY
+    assert await kept(house) == before
+
+    await ann.presses("Once", card)
+    await ann.gets("finished")
+    await house.quiet()
+    assert (await kept(house))[: len(before)] == before
+    assert (await ann.presses("Retry", failed)).text == "I try that again."
+    await ann.gets("at last")
