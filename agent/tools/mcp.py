@@ -170,6 +170,7 @@ class McpConnection:
         self._is_lost = self._is_stale = False
         self._changed.clear()
         self._needed.clear()
+        self._forms.connected_anew()
         try:
             async with AsyncExitStack() as stack:
                 try:

@@ -2,8 +2,9 @@
 
 A server of the newest protocol hands its form back as the call's own answer, so the call is known. One of the older
 protocol asks over the connection, without saying for whom: if more than one call runs, it is not asked at all, for a
-question must not reach another person's chat. Over the connection means in a task of the connection's, too: what is
-still asked when the call ends is called off here.
+question must not reach another person's chat. Nor is it after a call ended without a result, until the next connection:
+the server may work on, and ask for that call while another is the only one that runs. Over the connection means in a
+task of the connection's, too: what is still asked when the call ends is called off here.
 """
 
 import asyncio
@@ -65,6 +66,11 @@ class Forms:
     def __init__(self, server: str) -> None:
         self._server = server
         self._calls: set[_Call] = set()
+        self._is_unsure = False
+
+    def connected_anew(self) -> None:
+        """No call from before can ask over this connection."""
+        self._is_unsure = False
 
     @asynccontextmanager
     async def during(self, ask: AskUser | None) -> AsyncIterator[None]:
@@ -74,6 +80,10 @@ class Forms:
         self._calls.add(call)
         try:
             yield
+        except BaseException:
+            # Stopped, timed out or failed on the way (a proxy's error looks like the server's): it may still work on.
+            self._is_unsure = True
+            raise
         finally:
             self._calls.discard(call)
             _own.reset(before)
@@ -84,9 +94,14 @@ class Forms:
         del context  # it names the connection, never the call
         from mcp_types import ElicitRequestFormParams, ElicitResult
 
-        call = _own.get() or (next(iter(self._calls)) if len(self._calls) == 1 else None)
+        call = _own.get() or self._only_call()
         if call is None:
-            _log.warning("mcp.form_not_asked", server=self._server, calls=len(self._calls))
+            _log.warning(
+                "mcp.form_not_asked",
+                server=self._server,
+                calls=len(self._calls),
+                is_unsure=self._is_unsure,
+            )
             return ElicitResult(action="cancel")
         if not isinstance(params, ElicitRequestFormParams):
             _log.warning("mcp.form_not_asked", server=self._server, mode=params.mode)
@@ -98,3 +113,7 @@ class Forms:
             return ElicitResult(action="decline")
         action, values = await fill(fields, call.ask)
         return ElicitResult(action=action, content=values if action == "accept" else None)
+
+    def _only_call(self) -> _Call | None:
+        """The call a form of the connection must be for, if that is beyond doubt."""
+        return next(iter(self._calls)) if len(self._calls) == 1 and not self._is_unsure else None

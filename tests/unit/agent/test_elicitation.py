@@ -1,14 +1,18 @@
 """Forms of tool servers as questions: what is asked, which answers are taken, and what goes back."""
 
+import asyncio
 from collections.abc import Iterable
+from contextvars import Context
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp_types import ElicitRequestFormParams
 
 from agent.questions import Question, Reply, Said, Silent, Skipped
 from agent.tools.elicitation import MOST_FIELDS, Field, fields_of, fill
+from agent.tools.mcp_forms import Forms
 
 pytestmark = pytest.mark.req("TOL-6")
 
@@ -161,3 +165,35 @@ def test_a_foreign_form_is_asked_or_refused_and_never_worse(schema: dict[str, An
         return
     assert len(made) == max(1, len(schema["properties"]))
     assert all(len(field.question.text) <= 1_500 and len(field.question.choices) <= 10 for field in made)
+
+
+@pytest.mark.req("ACC-5")
+async def test_the_form_of_a_call_that_was_given_up_is_asked_of_nobody_else() -> None:
+    forms, bob = Forms("shop"), Person(["3", "3"])
+    params = ElicitRequestFormParams(
+        message="Ann's order", requested_schema={"properties": {"n": {"type": "integer"}}}
+    )
+
+    async def over_the_connection() -> str:
+        asking = forms.answer(None, params)  # type: ignore[arg-type]  # it does not look at the connection
+        return (await asyncio.create_task(asking, context=Context())).action
+
+    async def calls_until_given_up() -> None:
+        async with forms.during(Person([])):
+            running.set()
+            await asyncio.get_running_loop().create_future()
+
+    running = asyncio.Event()
+    anns = asyncio.create_task(calls_until_given_up())
+    await running.wait()
+    anns.cancel()
+    await asyncio.wait([anns])
+    async with forms.during(bob):
+        late = await over_the_connection()
+        asked_late = list(bob.asked)
+        own = (await forms.answer(None, params)).action  # type: ignore[arg-type]
+        forms.connected_anew()
+        anew = await over_the_connection()
+
+    assert (late, asked_late) == ("cancel", [])
+    assert (own, anew, len(bob.asked)) == ("accept", "accept", 2)
