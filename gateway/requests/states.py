@@ -83,11 +83,11 @@ Outcome = Settled | Counted | Refused
 def may_answer(standing: Standing, actor: Actor, approvers: frozenset[str]) -> bool:
     """Whether `actor` is asked at all: who opened the turn (or whom it concerns), admins, and named approvers.
 
-    Confirmations are no approvals: approvers have no say in them.
+    Questions and confirmations are no approvals: approvers have no say in them.
     """
     if actor.is_admin or actor.id == standing.requester:
         return True
-    return standing.kind != "confirmation" and actor.id in approvers
+    return standing.kind not in ("question", "confirmation") and actor.id in approvers
 
 
 def answered(

@@ -62,6 +62,7 @@ def test_a_confirmation_that_concerns_nobody_is_for_admins(actor: Actor) -> None
         (CID, "approval", False),
         (ADA, "approval", True),
         (ANN, "question", True),
+        (BOB, "question", False),
         (CID, "question", False),
         (ANN, "confirmation", True),
         (BOB, "confirmation", False),
