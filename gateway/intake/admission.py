@@ -129,12 +129,15 @@ class Admission:
         return True
 
     def take_answer(self, tx: Tx, message: InboundMessage) -> bool:
-        """Take a message as the answer to the question its author was asked, if there is one; False if not."""
+        """Take a message as the answer to the question its author was asked, if there is one; False if not.
+
+        One with a file is none: an answer is words, and the file would be lost. It is kept as any other message.
+        """
         lane = lanes.find(tx, self._key(message))
-        if lane is None or not message.text.strip():
+        if lane is None or message.attachments or not message.text.strip():
             return False
         actor = Actor.of(message.source, is_admin=False)
-        request = self._desk.take_words(tx, lane.id, actor, message.text)
+        request = self._desk.take_words(tx, lane.id, actor, message.text, sent_at=message.sent_at)
         if request is None or request.turn_id is None:
             return False
         self._note(tx, message, request.turn_id, turns.session_of(tx, request.turn_id))

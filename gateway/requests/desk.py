@@ -7,6 +7,7 @@ its lane is kicked. `states` says what an answer does, `offers` what a button me
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Literal, assert_never
 
 import structlog
@@ -35,6 +36,8 @@ log = structlog.get_logger()
 EXPIRED_REASON = (
     "Nobody answered in time. Silence is not consent: do not try to get the same done another way."
 )
+
+_CLOCKS_DIFFER_MS = 2_000  # a platform's clock and ours; Telegram's dates are whole seconds, rounded down
 
 Decided = Literal["approved", "denied", "postponed", "answered"]
 _ANSWERS: Mapping[Decided, Literal["approve", "deny", "postpone", "answer"]] = {
@@ -140,10 +143,17 @@ class Desk:
             if request.kind == "question":
                 self.close(tx, request.id)
 
-    def take_words(self, tx: Tx, lane_id: int, actor: Actor, words: str) -> Request | None:
-        """Take a message of the person asked as the answer to the lane's open question; None if it is none."""
+    def take_words(
+        self, tx: Tx, lane_id: int, actor: Actor, words: str, *, sent_at: datetime
+    ) -> Request | None:
+        """Take a message of the person asked as the answer to the lane's open question; None if it is none.
+
+        What was written before the question was asked answers something else, however late it comes.
+        """
         request = rows.pending_in(tx, lane_id)
         if request is None or request.kind != "question" or request.requester != actor.id:
+            return None
+        if to_ms(sent_at) < request.created_at - _CLOCKS_DIFFER_MS:
             return None
         answer = Question.from_json(request.prompt).reads(words)
         if answer is None or (request.expires_at or 0) <= self._now_ms():

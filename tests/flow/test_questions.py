@@ -1,9 +1,11 @@
 """The agent asks a person: by buttons or in words, over restarts, and never anybody else."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from gateway.messages import Attachment
 from tests.flow.conftest import Open
 from tests.flow.house import House
 from tests.flow.scripted import calls, says
@@ -223,3 +225,52 @@ async def test_status_names_the_question_and_approve_does_not_answer_it(house: H
     await ann.gets("This is a question; answer it in words")
 
     assert await house.values("SELECT state FROM requests") == ["pending"]
+
+
+@pytest.mark.req("QUE-4")
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"ago": timedelta(minutes=10)},
+        {
+            "attachments": (
+                Attachment(kind="file", ref="x", name="a.txt", mime_type="text/plain", size_bytes=3),
+            )
+        },
+    ],
+    ids=["written before the question", "with a file"],
+)
+async def test_what_cannot_be_an_answer_in_words_is_kept_and_the_question_repeated(
+    house: House, how: dict[str, Any]
+) -> None:
+    ann = house.person()
+    asks(house, question="Delete everything?")
+    ann.says("hello")
+    await ann.gets("Delete everything?")
+
+    ann.says("yes, as I said", **how)
+    again = await ann.gets("Answer the open request first. Your message is kept (1 waiting).")
+    assert await house.values("SELECT state FROM requests") == ["pending"]
+    await ann.presses("Skip", again)
+    await house.quiet()
+
+    assert ("success", "The user chose not to answer.") in house.model.asked[1].lines
+    assert "yes, as I said" in house.model.questions[-1]
+
+
+@pytest.mark.req("ACC-5", "APR-5")
+async def test_a_named_approver_does_not_answer_for_the_person_asked(house_of: Open) -> None:
+    house = await house_of(
+        access={"allow": {"memory": ["*"]}, "groups": "always"}, approvals={"approvers": ["memory:9"]}
+    )
+    ann, eve = house.member(), house.member("9", "Eve")
+    asks(house, **SIZE)
+    ann.says("order a shirt")
+    card = await ann.gets("Which size?")
+
+    refused = await eve.presses("M", card)
+    await ann.presses("S", card)
+    await house.quiet()
+
+    assert (refused.text, refused.alert) == ("Only Ann may answer this. Nothing was done.", True)
+    assert heard(house) == ("success", "S")
