@@ -6,10 +6,13 @@ message. `PlainConsole` reads lines and writes texts, without any control sequen
 
 import asyncio
 import io
+import itertools
+import os
 import re
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable
 from enum import Enum, auto
 from pathlib import Path
@@ -27,7 +30,11 @@ from adapters.terminal.text import printable
 from gateway.document import Document, parse
 from gateway.document.plain import plain
 
-_PROMPT = "› "
+_PROMPT = ("bold", "› ")
+_LEAST_GAP_S = 0.1
+_GAP_PER_DRAWING = 4
+"""A running answer is drawn this many times more seldom than it takes to draw, so that drawing never holds it up."""
+
 _LINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")
 """A hyperlink's beginning and end (OSC 8)."""
 
@@ -124,7 +131,8 @@ class PromptConsole:
         """`write` takes finished, coloured text; by default it goes to the standard output."""
         self._write = write or _write_out
         self._live = Live()
-        self._drawn: tuple[int, str] | None = None  # the running answer as drawn at a width
+        self._drawn: StyleAndTextTuples = [_PROMPT]
+        self._drawn_of: tuple[Live, os.terminal_size] | None = None
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt, history=_history(history_file), enable_history_search=True
         )
@@ -152,23 +160,36 @@ class PromptConsole:
 
     def show_live(self, live: Live) -> None:
         """Redraw the prompt with the running answer above it."""
-        if live.text != self._live.text:
-            self._drawn = None
         self._live = live
+        if not (live.text or live.status):
+            self._session.app.min_redraw_interval = 0.0
         self._session.app.invalidate()
 
     async def _print(self, text: str) -> None:
         await run_in_terminal(lambda: self._write(text))
 
     def _prompt(self) -> StyleAndTextTuples:
-        size = shutil.get_terminal_size()
-        if self._drawn is None or self._drawn[0] != size.columns:
-            self._drawn = size.columns, growing(self._live.recent(), size.columns)
-        tail = self._live.tail(self._drawn[1], columns=size.columns, rows=max(size.lines - 4, 1))
         # An entered line stays on the screen; the running answer must not stay with it.
-        if self._session.app.is_done or not tail:
-            return [("bold", _PROMPT)]
-        return [*to_formatted_text(ANSI(tail + "\n")), ("bold", _PROMPT)]
+        if self._session.app.is_done:
+            return [_PROMPT]
+        # The line editor asks several times for each redraw.
+        live, size = self._live, shutil.get_terminal_size()
+        if self._drawn_of is None or self._drawn_of[0] is not live or self._drawn_of[1] != size:
+            began_s = time.perf_counter()
+            self._drawn_of, self._drawn = (live, size), _fragments(live, size)
+            if live.text or live.status:
+                took_s = time.perf_counter() - began_s
+                self._session.app.min_redraw_interval = max(_LEAST_GAP_S, took_s * _GAP_PER_DRAWING)
+        return self._drawn
+
+
+def _fragments(live: Live, size: os.terminal_size) -> StyleAndTextTuples:
+    tail = live.tail(growing(live.recent(), size.columns), columns=size.columns, rows=max(size.lines - 4, 1))
+    if not tail:
+        return [_PROMPT]
+    # `ANSI` makes a fragment of each character.
+    runs = itertools.groupby(to_formatted_text(ANSI(tail + "\n")), key=lambda fragment: fragment[0])
+    return [*((style, "".join(each[1] for each in run)) for style, run in runs), _PROMPT]
 
 
 def growing(markdown: str, columns: int) -> str:
