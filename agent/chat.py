@@ -22,6 +22,7 @@ from agent.events import (
     Compressed,
     Failed,
     Noted,
+    Paid,
     QuestionAsked,
     Record,
     Responded,
@@ -165,13 +166,13 @@ async def _answered(run: Run, step: Send, answer: Answer) -> AsyncGenerator[Agen
     responded = run.to_responded(answer, step.round)
     if responded.calls or _says_something(responded, answer):
         events = _recorded(run, responded, answer)
-    elif step.empties < _EMPTIES_ALLOWED:
-        events = _send(run, replace(step, sends=step.sends + 1, empties=step.empties + 1, torn=True))
     else:
-        yield Failed(
-            kind="empty", message=notices.EMPTY, detail=f"{answer.model} answered without words or calls"
-        )
-        return
+        yield Paid(usage=responded.usage, model=responded.model)
+        if step.empties >= _EMPTIES_ALLOWED:
+            detail = f"{answer.model} answered without words or calls"
+            yield Failed(kind="empty", message=notices.EMPTY, detail=detail)
+            return
+        events = _send(run, replace(step, sends=step.sends + 1, empties=step.empties + 1, torn=True))
     async with aclosing(events):
         async for event in events:
             yield event

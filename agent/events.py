@@ -124,6 +124,17 @@ class Compressed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Paid:
+    """A model answered, and nothing came of it: an empty answer, or a summary that could not be used.
+
+    Kept so that it is counted. `model` is the configured name of who answered; None: it was to be a summary.
+    """
+
+    usage: Usage
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
     """The call is about to run; without a `ToolReturned` after a crash, `effect` decides what becomes of it."""
 
@@ -200,6 +211,7 @@ AgentEvent = (
     | Responded
     | Steered
     | Compressed
+    | Paid
     | ToolStarted
     | ToolReturned
     | ToolShown
@@ -210,5 +222,5 @@ AgentEvent = (
     | ChatEnded
 )
 
-Record = Checkpoint | Responded | Steered | Compressed | ToolStarted | ToolReturned
+Record = Checkpoint | Responded | Steered | Compressed | Paid | ToolStarted | ToolReturned
 """The events that rebuild a turn's state; all others are for people to see."""

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import structlog
 
 from agent import budget, notices
-from agent.events import AgentEvent, Checkpoint, Failed, Noted, Record, StatusChanged
+from agent.events import AgentEvent, Checkpoint, Failed, Noted, Paid, Record, StatusChanged
 from agent.run import Run
 
 _log = structlog.get_logger()
@@ -59,6 +59,8 @@ async def shorten(run: Run, allowance: budget.Allowance, *, must: bool) -> Async
         async for step in steps:
             if isinstance(step, NoSummary):
                 run.summary_failed = True
+                if step.usage.requests:
+                    yield Paid(usage=step.usage)
                 _log.warning("context.not_compressed", reason=snapshot.mask(step.why))
                 yield Noted(message=notices.NOT_COMPRESSED)
             else:

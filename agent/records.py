@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from agent.calls import ToolCall
-from agent.events import Checkpoint, Compressed, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
+from agent.events import (
+    Checkpoint,
+    Compressed,
+    Paid,
+    Record,
+    Responded,
+    Steered,
+    ToolReturned,
+    ToolStarted,
+    Usage,
+)
 
 TASK_SERVER = "tasks"
 """The server name of `task_begin` and `task_end`: calls to it go to the task system, not into the queue."""
@@ -108,7 +118,7 @@ def rounds_of(records: Iterable[Record]) -> tuple[Round, ...]:
         match record:
             case Checkpoint(name="A", data=data):
                 final = data.get("tools") == "none"
-            case Checkpoint() | Steered() | Compressed():
+            case Checkpoint() | Steered() | Compressed() | Paid():
                 pass
             case Responded():
                 rounds.append(Round(number=len(rounds), response=record, final=final))
@@ -167,5 +177,5 @@ def _sends_since_response(records: Sequence[Record]) -> list[Checkpoint]:
 
 
 def total_usage(records: Iterable[Record]) -> Usage:
-    """The tokens of all responses of a turn, and of the summaries that were made for it."""
-    return sum((r.usage for r in records if isinstance(r, Responded | Compressed)), Usage())
+    """The tokens of all responses of a turn, of the summaries made for it, and of what came to nothing."""
+    return sum((r.usage for r in records if isinstance(r, Responded | Compressed | Paid)), Usage())

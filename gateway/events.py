@@ -1,8 +1,8 @@
 """A turn's durable events, and who hears of them while it runs.
 
 Kinds and payloads are in DESIGN's list: shown to clients are status, thinking, text, retract, tool, request, task,
-error, done and meta; model_response, steered, compressed, tool_started, tool_result and checkpoint rebuild state and
-are seen by clients only as numbers.
+error, done and meta; model_response, steered, compressed, paid, tool_started, tool_result and checkpoint rebuild state
+and are seen by clients only as numbers.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 INTERNAL_KINDS = frozenset(
-    {"model_response", "steered", "compressed", "tool_started", "tool_result", "checkpoint"}
+    {"model_response", "steered", "compressed", "paid", "tool_started", "tool_result", "checkpoint"}
 )
 
 # A watcher that falls behind this far is cut off; it reads the rest from the store by offset.

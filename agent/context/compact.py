@@ -7,7 +7,7 @@ from contextlib import aclosing
 import structlog
 
 from agent.context.folding import compressions_in, folded
-from agent.events import AgentEvent, Compressed, Noted
+from agent.events import AgentEvent, Compressed, Noted, Paid
 from agent.ports import ChatState, TurnInput
 from agent.prompt import system_prompt
 from agent.sending import Sleep
@@ -24,7 +24,7 @@ async def compact(
     """Make the middle of the history one summary now; goes on where an interrupted one stopped.
 
     Yields:
-        At most one `Compressed`, and as the last value what to tell the user.
+        At most one `Compressed`, or `Paid` for one that came to nothing, and last what to tell the user.
     """
     from agent.context.compress import Conversation, compress, newest_question
     from agent.context.summary import NoSummary, Summarist
@@ -51,6 +51,8 @@ async def compact(
             async for step in steps:
                 if isinstance(step, NoSummary):
                     _log.warning("context.not_compressed", reason=snapshot.mask(step.why))
+                    if step.usage.requests:
+                        yield Paid(usage=step.usage)
                     yield Noted(message=FAILED)
                     return
                 yield step

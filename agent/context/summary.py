@@ -51,9 +51,14 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSummary:
-    """There is none; `why` is for the log."""
+    """There is none; `why` is for the log, `usage` what was paid all the same."""
 
     why: str
+    usage: Usage
+
+
+class _Unusable(Exception):
+    """A model's answer is no summary; says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,35 +74,38 @@ class Summarist:
         blocks = list(transcript(messages))
         windows = [route.context_window for route in self.routes if route.context_window is not None]
         piece = max(int(min(windows, default=_UNKNOWN_WINDOW) * _SHARE) - most_tokens, _SMALLEST_PIECE)
+        paid: list[Usage] = []  # of every answer, also of those before an error
         while True:
             try:
-                found = await self._write(blocks, piece, most_tokens)
+                text = await self._write(blocks, piece, most_tokens, paid)
             except ContextTooLong as error:
                 piece //= 2
                 if piece < _SMALLEST_PIECE:
-                    return NoSummary(why=f"the transcript is too long for the model: {error}")
+                    return _none(f"the transcript is too long for the model: {error}", paid)
             except ProviderError as error:
-                return NoSummary(why=f"{type(error).__name__}: {error}")
+                return _none(f"{type(error).__name__}: {error}", paid)
+            except _Unusable as error:
+                return _none(str(error), paid)
             else:
                 break
-        if isinstance(found, Summary) and _tokens(f"{MARKER}\n{found.text}") >= estimate(messages):
-            return NoSummary(why="the summary is longer than what it replaces")
-        return found
+        if _tokens(f"{MARKER}\n{text}") >= estimate(messages):
+            return _none("the summary is longer than what it replaces", paid)
+        return Summary(text=text, usage=sum(paid, Usage()))
 
-    async def _write(self, blocks: Sequence[str], piece: int, most_tokens: int) -> Summary | NoSummary:
-        so_far, usage = "", Usage()
+    async def _write(self, blocks: Sequence[str], piece: int, most_tokens: int, paid: list[Usage]) -> str:
+        so_far = ""
         orders = ORDERS.format(words=max(30, most_tokens // 2))
         for part in pieces(blocks, piece * BYTES_PER_TOKEN):
             before = f"Summary of what came before:\n{so_far}\n\n" if so_far else ""
             question = UserPromptPart(content=f"{before}<transcript>\n{part}\n</transcript>", timestamp=EPOCH)
             answer = await self._ask([system_message(orders), ModelRequest(parts=[question])])
-            usage += usage_of(answer.response, answer.price)
+            paid.append(usage_of(answer.response, answer.price))
             so_far = well_formed(visible_text(answer.response)).strip()
             if not has_visible(so_far):
-                return NoSummary(why=f"{answer.model} wrote nothing")
+                raise _Unusable(f"{answer.model} wrote nothing")
             if answer.response.finish_reason == "length":
-                return NoSummary(why=f"{answer.model} did not come to an end")
-        return Summary(text=so_far, usage=usage)
+                raise _Unusable(f"{answer.model} did not come to an end")
+        return so_far
 
     async def _ask(self, messages: Sequence[ModelMessage]) -> Answer:
         answer: Answer | None = None
@@ -150,6 +158,10 @@ def _parts(block: str, most_bytes: int) -> Iterator[str]:
     most = max(1, most_bytes if block.isascii() else most_bytes // 4)  # a character has four bytes at most
     for start in range(0, len(block), most):
         yield block[start : start + most]
+
+
+def _none(why: str, paid: Sequence[Usage]) -> NoSummary:
+    return NoSummary(why=why, usage=sum(paid, Usage()))
 
 
 def _shortened(text: str) -> str:

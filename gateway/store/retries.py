@@ -137,6 +137,8 @@ def _kept(records: Sequence[StoredEvent]) -> list[tuple[str, str]]:
     kept = []
     for number, event in enumerate(records):
         payload = event.payload
+        if event.kind == "paid":
+            continue
         if event.kind == "checkpoint" and number > last and json.loads(payload)["name"] == "A":
             continue
         if event.kind == "model_response":

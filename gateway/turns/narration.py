@@ -24,6 +24,7 @@ from agent.events import (
     Compressed,
     Failed,
     Noted,
+    Paid,
     QuestionAsked,
     Record,
     Responded,
@@ -208,6 +209,8 @@ class Narration:
                 self._journal.soon(*from_record(event))
                 await self._journal.commit()
                 log.info("context.compressed", before=event.tokens_before, after=event.tokens_after)
+            case Paid():
+                self._journal.soon(*from_record(event))
             case Steered():
                 pass  # stored already, by the ear that took it out of the lane
             case ChatEnded():

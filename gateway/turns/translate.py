@@ -1,7 +1,7 @@
 """The dictionary between what the agent says and what is stored of a turn (pure).
 
 Stored payloads are JSON objects with the fields of DESIGN's event list. Only `model_response`, `steered`,
-`compressed`, `tool_started`, `tool_result` and `checkpoint` are read back.
+`compressed`, `paid`, `tool_started`, `tool_result` and `checkpoint` are read back.
 """
 
 import json
@@ -10,7 +10,17 @@ from dataclasses import asdict
 from typing import Any
 
 from agent.calls import ResultFile, ToolCall
-from agent.events import Checkpoint, Compressed, Record, Responded, Steered, ToolReturned, ToolStarted, Usage
+from agent.events import (
+    Checkpoint,
+    Compressed,
+    Paid,
+    Record,
+    Responded,
+    Steered,
+    ToolReturned,
+    ToolStarted,
+    Usage,
+)
 from gateway.store.turns import StoredEvent
 from gateway.store.usage import Spent
 
@@ -47,6 +57,8 @@ def from_record(record: Record) -> tuple[str, dict[str, Any]]:
                 "tokens_after": record.tokens_after,
                 "usage": asdict(record.usage),
             }
+        case Paid():
+            return "paid", {"usage": asdict(record.usage), "model": record.model}
         case ToolStarted():
             return "tool_started", {"call_id": record.call_id, "effect": record.effect}
         case ToolReturned():
@@ -85,6 +97,9 @@ def to_record(event: StoredEvent) -> Record | None:
                 tokens_after=raw["tokens_after"],
                 usage=Usage(**raw["usage"]),
             )
+        case "paid":
+            raw = json.loads(event.payload)
+            return Paid(usage=Usage(**raw["usage"]), model=raw["model"])
         case "tool_started":
             raw = json.loads(event.payload)
             return ToolStarted(call_id=raw["call_id"], effect=raw["effect"])
@@ -111,8 +126,9 @@ def spent_by_model(records: Iterable[Record]) -> list[Spent]:
     """What each model did for a turn."""
     used: dict[str, Usage] = {}
     for record in records:
-        if isinstance(record, Responded | Compressed) and record.usage.requests:
-            model = record.model if isinstance(record, Responded) else SUMMARIES
+        if isinstance(record, Responded | Compressed | Paid) and record.usage.requests:
+            model = None if isinstance(record, Compressed) else record.model
+            model = SUMMARIES if model is None else model
             used[model] = used.get(model, Usage()) + record.usage
     return [
         Spent(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from pydantic_ai.messages import ModelResponse, ThinkingPart
 from pydantic_ai.usage import RequestUsage
 
 from agent.errors import ProviderRefused
@@ -141,6 +142,49 @@ async def test_a_lane_holds_one_compact_and_none_when_it_is_full(house_of: Open)
 
     open_kinds = await house.values("SELECT kind FROM turns ORDER BY id")
     assert open_kinds == ["message", "message", "compact", "message"]
+
+
+@pytest.mark.req("ACC-3", "AGT-7")
+async def test_an_empty_answer_is_paid_for_and_counts_once(house_of: Open) -> None:
+    house = await house_of(limits={"tokens_per_day": 1_000})
+    ann = house.person("1", "Ann")
+    silent = ModelResponse(
+        parts=[ThinkingPart(content="hm")], usage=RequestUsage(input_tokens=300, output_tokens=100)
+    )
+    house.model.then(silent, silent, silent, replace(says("at last"), usage=RequestUsage(input_tokens=150)))
+    ann.says("think for long")
+    await house.until("SELECT 1 FROM turns WHERE state = 'failed'")
+    await house.quiet()
+    used = "SELECT tokens FROM usage WHERE subject = 'memory:1'"
+    assert await house.values(used) == [800]
+    assert await house.values("SELECT requests FROM turn_usage WHERE model = 'scripted'") == [2]
+    assert (await house.events(1))[-1][1]["usage"]["requests"] == 2
+
+    ann.says("/retry")
+    await ann.gets("at last")
+    await house.quiet()
+    assert await house.values(used) == [800 + 400 + 150]
+    ann.says("more")
+    await ann.gets("Your share of words for today is used up (1000 tokens)")
+
+
+@pytest.mark.req("ACC-3", "CTX-2")
+async def test_a_summary_that_could_not_be_used_is_paid_for_and_counts(house_of: Open) -> None:
+    house = await house_of(context={"protect_last": 2, "protect_first": 1})
+    ann = house.person("1", "Ann")
+    for text in ("one", "two", "three"):
+        await is_answered(ann, f"{text} {'x' * 400}")
+        await house.quiet()
+    used = "SELECT tokens FROM usage WHERE subject = 'memory:1'"
+    (before,) = await house.values(used)
+    cut = replace(says("long"), finish_reason="length", usage=RequestUsage(input_tokens=500, output_tokens=7))
+    house.model.summaries.append(cut)
+    ann.says("/compact")
+    await ann.gets("I could not make a summary")
+    await house.quiet()
+
+    assert await house.values(used) == [before + 507]
+    assert await house.values("SELECT input_tokens FROM turn_usage WHERE model = 'summaries'") == [500]
 
 
 PRICED = {

@@ -16,6 +16,7 @@ from agent.events import (
     Checkpoint,
     Failed,
     Noted,
+    Paid,
     Responded,
     Retracted,
     StatusChanged,
@@ -213,6 +214,10 @@ async def test_a_model_that_only_thinks_twice_ends_in_a_notice():
     assert [(f.kind, f.message) for f in failed] == [("empty", notices.EMPTY)]
     assert not any(isinstance(e, Responded) or e == Checkpoint(name="C") for e in events)
     assert isinstance(events[-1], ChatEnded)
+    assert [(paid.model, paid.usage.requests) for paid in events if isinstance(paid, Paid)] == [
+        ("scripted", 1)
+    ] * 2
+    assert events[-1].usage.requests == 2
 
 
 @pytest.mark.req("AGT-8", "EVT-1")

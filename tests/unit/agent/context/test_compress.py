@@ -1,11 +1,12 @@
 """Counting, summarising, and doing it again with less protected; a failed summary changes nothing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import ModelRequest, ModelResponse, UserPromptPart
+from pydantic_ai.usage import RequestUsage
 
 from agent.context.compress import Conversation, compress, newest_question
 from agent.context.cut import MARKER, protections
@@ -199,6 +200,14 @@ async def test_what_is_no_summary_is_a_failure_and_changes_nothing(replies, why)
     found = await written(ScriptedProvider(list(replies)))
     assert isinstance(found, NoSummary)
     assert why in found.why
+
+
+async def test_what_was_answered_before_an_error_was_paid_for():
+    answered = replace(answers("part 0"), usage=RequestUsage(input_tokens=70, output_tokens=3))
+    replies = [answered, *[Broken(ProviderDown("gone"))] * 3]
+    found = await written(ScriptedProvider(replies), chatter(30), window=2_000)
+    assert isinstance(found, NoSummary)
+    assert (found.usage.requests, found.usage.input_tokens, found.usage.output_tokens) == (1, 70, 3)
 
 
 async def test_a_transcript_too_long_for_the_summarising_model_goes_piece_by_piece():
