@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.events import Usage
 from agent.memory.builtin import LONGEST_FACT
 from agent.ports import TurnInput
 from agent.sending import Answer, send_along
@@ -49,24 +50,28 @@ class SkillDraft:
         return f"---\nname: {self.name}\ndescription: {head}\n---\n\n{self.steps.strip()}\n"
 
 
-async def find_facts(snapshot: Snapshot, said: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Facts about a person, from their own words.
+async def find_facts(
+    snapshot: Snapshot, said: Sequence[str], known: Sequence[str]
+) -> tuple[tuple[str, ...], Usage]:
+    """Facts about a person, from their own words, and what asking for them used.
 
     Raises:
         ProviderError: no model of the agent answered.
     """
     known_block = "\n".join(f"- {fact}" for fact in known) or "nothing"
     text = f"Known already:\n{known_block}\n\nWhat the person wrote:\n{_lines(said)}"
-    return read_facts(await _ask(snapshot, FACTS_ASKED, text))
+    answer, used = await _ask(snapshot, FACTS_ASKED, text)
+    return read_facts(answer), used
 
 
-async def find_skill(snapshot: Snapshot, transcript: Sequence[str]) -> SkillDraft | None:
-    """A skill worth writing down, if there is one.
+async def find_skill(snapshot: Snapshot, transcript: Sequence[str]) -> tuple[SkillDraft | None, Usage]:
+    """A skill worth writing down, if there is one, and what asking for it used.
 
     Raises:
         ProviderError: no model of the agent answered.
     """
-    return read_skill(await _ask(snapshot, SKILL_ASKED, _lines(transcript)))
+    answer, used = await _ask(snapshot, SKILL_ASKED, _lines(transcript))
+    return read_skill(answer), used
 
 
 def read_facts(answer: str) -> tuple[str, ...]:
@@ -115,11 +120,11 @@ def _lines(said: Sequence[str]) -> str:
     return "\n".join(reversed(kept))
 
 
-async def _ask(snapshot: Snapshot, system: str, text: str) -> str:
+async def _ask(snapshot: Snapshot, system: str, text: str) -> tuple[str, Usage]:
     from agent import history
 
     messages = [history.system_message(system), *history.turn_messages(TurnInput(turn_id=0, text=text), ())]
     async for sent in send_along(snapshot.routes, messages, (), retries=snapshot.retries):
         if isinstance(sent, Answer):
-            return history.visible_text(sent.response)
-    return ""
+            return history.visible_text(sent.response), history.usage_of(sent.response, sent.price)
+    return "", Usage()

@@ -95,6 +95,10 @@ class Limits:
             )
             self._count(tx, person, target, used)
 
+    def count_review(self, tx: Tx, person: str, used: Used) -> None:
+        """Count what a review in the background used for a person; it belongs to no chat."""
+        usage.add(tx, day=self._today(), subject=person, used=used)
+
     def today(self, tx: Tx, person: str, target: Target) -> list[str]:
         """What was used today, in words: by the person, and in the chat if that has limits of its own."""
         return [self._words(tx, account) for account in self._accounts(person, target)]

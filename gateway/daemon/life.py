@@ -186,6 +186,7 @@ class Daemon:
             every=config.memory.review_every,
             drafts=config.state_dir / DRAFTS,
             mask=mask,
+            limits=limits,
             keeps_facts=config.memory.provider == BUILTIN,
             clock=clock,
         )

@@ -1,8 +1,9 @@
 """Reviews in the background: what people said is looked through for facts, what agents did for skills worth keeping.
 
 One review at a time, after turns that are stored; shutdown cancels it. What it found and how far it read are stored
-together, so one that was cut off is made again and nothing is read twice. A proposed skill is a file that nobody loads
-until a person has looked at it.
+together, so one that was cut off is made again and nothing is read twice. What it used counts for the person (for a
+skill: for who spoke last in the session), but it asks no limit. A proposed skill is a file that nobody loads until a
+person has looked at it.
 """
 
 import asyncio
@@ -15,13 +16,16 @@ from typing import Any
 import structlog
 
 from agent.errors import AgentError
+from agent.events import Usage
 from agent.reviews import SkillDraft, find_facts, find_skill
 from agent.runtime import AgentRuntime
 from gateway.clock import Clock, to_ms, utc_now
 from gateway.errors import StoreUnavailable
-from gateway.store import memory, messages, reviews
+from gateway.limits import Limits
+from gateway.store import memory, messages, reviews, turns
 from gateway.store.reviews import Due, Kind
 from gateway.store.tx import Store, Tx
+from gateway.store.usage import Used
 
 log = structlog.get_logger()
 
@@ -43,6 +47,7 @@ class Reviewer:
     every: int
     drafts: Path
     mask: Callable[[Any], Any]
+    limits: Limits
     keeps_facts: bool = True
     clock: Clock = utc_now
     _due: asyncio.Event = field(default_factory=asyncio.Event)
@@ -95,9 +100,10 @@ class Reviewer:
             )
         )
         found: tuple[str, ...] = ()
+        used = Usage()
         if said.lines:
             snapshot = await self.runtime.snapshot(review.agent)
-            found = await find_facts(snapshot, said.lines, [fact.text for fact in known])
+            found, used = await find_facts(snapshot, said.lines, [fact.text for fact in known])
         now_ms = to_ms(self.clock())
 
         def store(tx: Tx) -> int:
@@ -105,6 +111,7 @@ class Reviewer:
             added = sum(
                 memory.add(tx, review.subject, fact, source=memory.REVIEW, now_ms=now_ms) for fact in kept
             )
+            self._count(tx, review.subject, used)
             reviews.read_to(tx, review.subject, said.upto)
             reviews.done(tx, review)
             return added
@@ -115,11 +122,25 @@ class Reviewer:
         session_id = int(review.subject.partition(":")[0])
         lines = await self.database.read(lambda tx: messages.transcript(tx, session_id))
         told = [f"{line.role} ({line.author}): {line.body}" for line in lines[-LINES_TOLD:]]
-        draft = await find_skill(await self.runtime.snapshot(review.agent), told)
+        draft, used = await find_skill(await self.runtime.snapshot(review.agent), told)
         if draft is not None:
             await asyncio.to_thread(self._propose, review.agent, draft)
-        await self.database.write(lambda tx: reviews.done(tx, review))
+
+        def store(tx: Tx) -> None:
+            person = turns.last_requester(tx, session_id)
+            if person is not None:
+                self._count(tx, person, used)
+            reviews.done(tx, review)
+
+        await self.database.write(store)
         return int(draft is not None)
+
+    def _count(self, tx: Tx, person: str, used: Usage) -> None:
+        unpriced = used.requests if used.usd_micros is None else 0
+        tokens = used.input_tokens + used.output_tokens
+        self.limits.count_review(
+            tx, person, Used(tokens=tokens, usd_micros=used.usd_micros or 0, unpriced=unpriced)
+        )
 
     def _propose(self, agent: str, draft: SkillDraft) -> None:
         folder = self.drafts / agent / draft.name

@@ -135,6 +135,15 @@ def agent_in(tx: Tx, session_id: int) -> str | None:
     return None if row is None else str(row["agent"])
 
 
+def last_requester(tx: Tx, session_id: int) -> str | None:
+    """Who spoke last in a session (platform:user); None if nobody did, or it is forgotten."""
+    row = tx.row(
+        "SELECT requester FROM turns WHERE session_id = :session ORDER BY seq DESC LIMIT 1",
+        session=session_id,
+    )
+    return None if row is None else str(row["requester"])
+
+
 def session_of(tx: Tx, turn_id: int) -> int:
     """The session a turn belongs to."""
     row = tx.row("SELECT session_id FROM turns WHERE id = :id", id=turn_id)

@@ -187,6 +187,25 @@ async def test_a_summary_that_could_not_be_used_is_paid_for_and_counts(house_of:
     assert await house.values("SELECT input_tokens FROM turn_usage WHERE model = 'summaries'") == [500]
 
 
+@pytest.mark.req("ACC-3", "TSK-4")
+@pytest.mark.parametrize("kind", ["memory", "skills"])
+async def test_what_a_review_used_counts_for_its_person(house_of: Open, kind: str) -> None:
+    is_skill = kind == "skills"
+    every = 2 if is_skill else 1
+    house = await house_of(memory={"review_every": every}, approvals={"allow": ["lab/*"]})
+    ann = house.person("1", "Ann")
+    once = replace(calls(("lab__count", {})), usage=RequestUsage(input_tokens=1))
+    done = replace(says("done"), usage=RequestUsage(input_tokens=1))
+    review = replace(says("{}"), usage=RequestUsage(input_tokens=400, output_tokens=20))
+    house.model.then(*([once, once] if is_skill else []), done, review)
+    ann.says("count twice")
+    await ann.gets("done")
+    await house.until(f"SELECT 1 FROM review_counts WHERE kind = '{kind}' AND n = 0")
+
+    used = await house.values("SELECT tokens FROM usage WHERE subject = 'memory:1'")
+    assert used == [423 if is_skill else 421]
+
+
 PRICED = {
     "first": {"provider": "scripted", "model": "a", "price": {"input": 2, "output": 10, "cached": 0.2}},
 }

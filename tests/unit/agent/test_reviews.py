@@ -75,8 +75,10 @@ def test_a_drafts_head_is_what_skills_are_read_by(description: str) -> None:
 async def test_a_review_is_one_request_without_tools() -> None:
     provider = ScriptedProvider([says('{"facts": ["Is vegetarian."]}'), says(json.dumps({"skill": SKILL}))])
     snap = snapshot(provider)
-    assert await find_facts(snap, ["I eat no meat", "hello"], ["Has two cats."]) == ("Is vegetarian.",)
-    assert await find_skill(snap, ["question (m:1): shirts"]) == SkillDraft(**SKILL)
+    facts, used = await find_facts(snap, ["I eat no meat", "hello"], ["Has two cats."])
+    assert (facts, used.requests) == (("Is vegetarian.",), 1)
+    draft, used = await find_skill(snap, ["question (m:1): shirts"])
+    assert (draft, used.requests) == (SkillDraft(**SKILL), 1)
     assert provider.tools_seen == [(), ()]
     asked = str(provider.seen[0][-1])
     assert "> I eat no meat" in asked
