@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.calls import ToolCall
-from agent.events import Checkpoint, Record, Responded, ToolReturned, ToolStarted, Usage
+from agent.events import Checkpoint, Paid, Record, Responded, ToolReturned, ToolStarted, Usage
 from gateway.store.turns import StoredEvent
 from gateway.turns.translate import encode, from_record, records_of, to_record
 
@@ -28,6 +28,7 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
         calls=st.lists(CALLS, max_size=3).map(tuple),
         usage=st.builds(Usage, input_tokens=st.integers(0), output_tokens=st.integers(0)),
     ),
+    st.builds(Paid, usage=st.builds(Usage, output_tokens=st.integers(0)), model=st.none() | TEXT),
     st.builds(ToolStarted, call_id=TEXT, effect=st.sampled_from(["read", "idempotent", "external"])),
     st.builds(
         ToolReturned,
