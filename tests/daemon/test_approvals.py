@@ -45,6 +45,7 @@ async def test_deny_is_heard_once_runs_and_no_other_press_does_anything(site: Si
     config(site)
     async with site.daemon(PARLEY_ACCESS__GROUPS="always") as daemon:
         await daemon.start()
+        await daemon.wait_says("mcp.ready")
         site.telegram.say(group, ASK)
         denied = await card_of(site, group)
         assert "get_current_time" in denied.text
@@ -85,6 +86,7 @@ async def test_two_calls_of_a_round_are_decided_and_run_one_after_the_other(site
     config(site)
     async with site.daemon() as daemon:
         await daemon.start()
+        await daemon.wait_says("mcp.ready")
         site.telegram.say(ada, f"{ASK}\n{ASK.replace('Vienna', 'Rome')}")
         card = await card_of(site, ada)
         assert "(1 of 2)" in card.text
@@ -104,11 +106,13 @@ async def test_a_press_after_kill_9_and_a_restart_continues_the_turn(site: Site)
     config(site)
     async with site.daemon() as daemon:
         await daemon.start()
+        await daemon.wait_says("mcp.ready")
         site.telegram.say(ada, ASK)
         card = await card_of(site, ada)
         await daemon.kill()
         site.telegram.press(card, "Once")
         await daemon.start()
+        await daemon.wait_says("mcp.ready")
         await said(site, ada, "tool said")
         assert await daemon.stop() == 0
     tools = [m["content"] for m in site.model.bodies[-1]["messages"] if m["role"] == "tool"]
