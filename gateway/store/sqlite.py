@@ -304,7 +304,12 @@ async def _connect(path: Path, pragmas: tuple[str, ...]) -> _HopConnection:
     connection = _HopConnection(connector, iter_chunk_size=64)
     # A daemon thread: one that hangs in a dead disk must not keep the process from ending.
     connection._thread.daemon = True  # noqa: SLF001
-    await connection
+    try:
+        await connection
+    except sqlite3.Error:
+        # Its thread was told to end and is not waited for: it would speak to a loop that is closed by then.
+        await asyncio.to_thread(connection._thread.join, 1.0)  # noqa: SLF001
+        raise
     return connection
 
 
