@@ -1,5 +1,6 @@
 """Sources and session keys: two different places or people never meet in one key."""
 
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 import pytest
@@ -90,7 +91,16 @@ def test_a_direct_chat_is_its_chat_a_group_each_persons_and_a_thread_its_members
 def test_names_are_for_reading_and_never_part_of_a_key(
     source: SessionSource, scope: SessionScope, names: tuple[str, str]
 ) -> None:
-    from dataclasses import replace
-
     renamed = replace(source, user_name=names[0], chat_name=names[1])
     assert session_key(renamed, scope) == session_key(source, scope)
+
+
+def test_whoever_speaks_as_the_chat_itself_may_be_several_people():
+    hidden = SessionSource(
+        platform="telegram", account="1", kind="group", chat_id="-100", user_id="-100", user_name="Club"
+    )
+    own = SessionScope(group="user", thread="user")
+
+    assert is_shared(hidden, own)
+    assert not is_shared(replace(hidden, user_id="5"), own)
+    assert not is_shared(replace(hidden, kind="dm", chat_id="5", user_id="5"), own)
